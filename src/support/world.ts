@@ -1,0 +1,77 @@
+/** The world outside: time, chance and the event loop. Everything that needs one of them takes a `World`. */
+
+export interface World {
+  /** Wall-clock time in milliseconds since the epoch. */
+  now(): number
+  /** Calls `fire` once after `ms`; the returned function takes it back. */
+  timer(ms: number, fire: () => void): () => void
+  /** Calls `run` at the end of this turn of the event loop, after its promises have settled. */
+  defer(run: () => void): void
+  /** `length` unpredictable bytes. */
+  randomBytes(length: number): Uint8Array
+}
+
+/** setTimeout takes a longer one for 1 ms. */
+const longestTimeoutMs = 2 ** 31 - 1
+
+/** The real clock, timers and random source. */
+export const systemWorld: World = Object.freeze({
+  now: () => Date.now(),
+  timer(ms: number, fire: () => void) {
+    let handle: ReturnType<typeof setTimeout>
+    const arm = (left: number) => {
+      const now = Math.min(left, longestTimeoutMs)
+      handle = setTimeout(() => (left > now ? arm(left - now) : fire()), now)
+      // A pending timer is no reason for a process to stay.
+      if (typeof handle === 'object') handle.unref()
+    }
+    arm(ms)
+    return () => clearTimeout(handle)
+  },
+  defer: typeof setImmediate === 'function' ? (run: () => void) => void setImmediate(run) : (run: () => void) => void setTimeout(run, 0),
+  randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
+})
+
+/**
+ * Waits `ms` by the world's clock.
+ *
+ * @throws the signal's reason when it is aborted first
+ */
+export function sleep(world: World, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason)
+    const onAbort = () => {
+      takeBack()
+      reject(signal?.reason)
+    }
+    const takeBack = world.timer(ms, () => {
+      signal?.removeEventListener('abort', onAbort)
+      resolve()
+    })
+    signal?.addEventListener('abort', onAbort, { once: true })
+  })
+}
+
+const hex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'))
+
+/** A UUID of version 7 (RFC 9562 §5.7): 48 bits of time, so that keys grow in order, and 74 bits nobody can guess. */
+export function uuid(world: World): string {
+  const bytes = world.randomBytes(16)
+  const now = world.now()
+  // The 48-bit time does not fit JavaScript's 32-bit operators.
+  const high = Math.floor(now / 0x1_0000)
+  bytes[0] = high >>> 24
+  bytes[1] = high >>> 16
+  bytes[2] = high >>> 8
+  bytes[3] = high
+  bytes[4] = now >>> 8
+  bytes[5] = now
+  bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x70
+  bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
+  let text = ''
+  for (let i = 0; i < 16; i++) {
+    if (i === 4 || i === 6 || i === 8 || i === 10) text += '-'
+    text += hex[bytes[i] ?? 0]
+  }
+  return text
+}
