@@ -1,0 +1,82 @@
+/** The tables, as numbered migrations: a file is brought up to date when it is opened. */
+
+import type { Driver } from './driver.js'
+
+/**
+ * Words used here:
+ * - account: one (tenant, owner); its integer key is in every index that a caller's lookup uses
+ * - place: where a task stands in its account's list: time of its status, then id
+ * - rev: number of the commit; raised once per commit, so that a walk can tell what was there when it began
+ * - tail: the events after the snapshot
+ */
+const migrations: readonly string[] = [
+  `
+  create table account(key integer primary key, tenant text not null, owner text not null);
+  create unique index account_name on account(tenant, owner);
+
+  create table task(
+    key integer primary key, account integer not null, id text not null, context_id text not null,
+    state integer not null, status_ts integer not null, status_seq integer not null, status_rev integer not null, created_rev integer not null,
+    last_seq integer not null, epoch integer not null, holder text, attempt integer not null, turn integer not null, waiting text,
+    inbox_seq integer not null, tail_bytes integer not null, snapshot_seq integer not null, snapshot_bytes integer not null);
+  create unique index task_id on task(account, id);
+  create index task_place on task(account, status_ts, id);
+  create index task_context on task(account, context_id, status_ts, id);
+  create index task_state on task(account, state, status_ts, id);
+  -- Most tasks begin and end in one commit: they have not moved since they were made and are not in here.
+  create index task_moved on task(account, status_rev) where status_rev > created_rev;
+  create index task_unfinished on task(key) where state < 2;
+
+  -- The key is task << 30 | seq: one narrow tree that grows at its end. With (task, seq) as the key of a table without rowid
+  -- the bodies sit in the inner pages as well, and a commit writes seven pages more.
+  create table task_event(
+    key integer primary key, epoch integer not null, kind integer not null, ts integer, rev integer, previous integer, body text not null);
+  -- Apart from the header, which is rewritten with every append.
+  create table snapshot(task integer primary key, seq integer not null, body text not null);
+  create table task_count(account integer not null, state integer not null, n integer not null, primary key(account, state)) without rowid;
+
+  create table context(account integer not null, id text not null, memory text not null, primary key(account, id)) without rowid;
+  create table push_config(key integer primary key, task integer not null, id text not null, body text not null);
+  create unique index push_config_id on push_config(task, id);
+  create index push_config_order on push_config(task);
+
+  create table inbound_0(
+    account integer not null, message integer not null, content blob not null, task integer not null, seq integer not null, at integer not null,
+    primary key(account, message, content)) without rowid;
+  create table inbound_1(
+    account integer not null, message integer not null, content blob not null, task integer not null, seq integer not null, at integer not null,
+    primary key(account, message, content)) without rowid;
+
+  create table number(name text primary key, value integer not null) without rowid;
+  create table secret(name text primary key, bytes blob not null) without rowid;
+  `,
+]
+
+/**
+ * Makes or updates the tables of `file`.
+ *
+ * @throws {Error} when the file was written by a newer version of this program
+ */
+export function migrate(driver: Driver, file: string, known: readonly string[] = migrations): void {
+  driver.exec('create table if not exists migration(number integer primary key)')
+  const done = Number(driver.prepare('select coalesce(max(number), 0) as number from migration').get()?.['number'])
+  if (done > known.length) {
+    throw new Error(
+      `${file} has schema ${done}, this version of Errand knows ${known.length}: open it with a newer Errand, or use another file`,
+    )
+  }
+  for (const [index, sql] of known.entries()) {
+    const number = index + 1
+    if (number <= done) continue
+    driver.exec('begin immediate')
+    try {
+      // First of all: its primary key is what stops anything from running twice.
+      driver.prepare('insert into migration values (?)').run(number)
+      driver.exec(sql)
+      driver.exec('commit')
+    } catch (cause) {
+      driver.exec('rollback')
+      throw new Error(`${file} could not be brought to schema ${number}`, { cause })
+    }
+  }
+}

@@ -1,0 +1,229 @@
+/** The contract of a store: a task is a header and a log, and whatever belongs together is one transaction. */
+
+import type { Json, TaskPushNotificationConfig, TaskState } from '../protocol/wire.js'
+import type { World } from '../support/world.js'
+import type { EventKind, NewEvent, TaskEvent } from '../task/event.js'
+
+/** Whose rows are meant. Part of every key that a caller can name. */
+export interface Caller {
+  /** `''` where the agent has no tenants. */
+  readonly tenant: string
+  readonly owner: string
+}
+
+declare const taskRef: unique symbol
+/** Ties the rows of one task together inside one store. It never leaves the process and no caller can name it. */
+export type TaskRef = number & { readonly [taskRef]: true }
+
+/** The row that is read and tested before anything is appended. */
+export interface TaskHeader {
+  readonly ref: TaskRef
+  readonly caller: Caller
+  readonly id: string
+  readonly contextId: string
+  readonly state: TaskState
+  /** Milliseconds. */
+  readonly statusTimestamp: number
+  /** Number of the newest event. */
+  readonly lastSeq: number
+  /** Raised by each claim; a run that holds an older one is fenced. */
+  readonly epoch: number
+  /** The process start whose run holds the task. */
+  readonly holder: string | undefined
+  /** Takeovers from a dead holder since the last sign of progress. */
+  readonly attempt: number
+  /** 1, 2, …: raised by each message that begins a turn. */
+  readonly turn: number
+  /** `messageId` of the status message whose answer the task waits for. */
+  readonly waiting: string | undefined
+  /** Number of the newest inbox message that the agent has taken. */
+  readonly inboxSeq: number
+}
+
+/** What one transaction does to a task. Members left out stay as they are. */
+export interface TaskWrite {
+  readonly events: readonly NewEvent[]
+  /** `null` clears it. */
+  readonly holder?: string | null
+  readonly waiting?: string | null
+  readonly turn?: number
+  readonly epoch?: number
+  readonly attempt?: number
+  readonly inboxSeq?: number
+  /** Merged member by member into the memory of the task's context. */
+  readonly memory?: Readonly<Record<string, Json>>
+}
+
+/** A message as the idempotency table knows it: the same caller, id and content within 24 h mean the same send. */
+export interface Inbound {
+  readonly messageId: string
+  /** Digest of the canonical message, at least 128 bits, as hex. */
+  readonly contentHash: string
+  /** Refuse another content under the same id instead of taking it for a new message. Default false. */
+  readonly strict?: boolean
+}
+
+export interface NewTask {
+  readonly caller: Caller
+  readonly id: string
+  readonly contextId: string
+  readonly created: NewEvent & { readonly kind: 'created' }
+  /** Claims the task for this process start in the same transaction (epoch 1). Without it the task has epoch 0. */
+  readonly holder?: string
+  readonly inbound?: Inbound
+  readonly pushConfig?: StoredPushConfig
+}
+
+/** `duplicate`: this message was accepted before, by task `header`, as event `seq`. `conflict`: strict, other content. */
+export type Repeated =
+  | { readonly outcome: 'duplicate'; readonly header: TaskHeader; readonly seq: number }
+  | { readonly outcome: 'conflict' }
+
+export type Created =
+  | { readonly outcome: 'created'; readonly header: TaskHeader; readonly memory: Readonly<Record<string, Json>> }
+  | Repeated
+
+export type Updated<R> =
+  | {
+      readonly outcome: 'updated'
+      /** As it is after the write. */
+      readonly header: TaskHeader
+      readonly result: R
+    }
+  | Repeated
+
+export interface Decision<R> {
+  readonly write?: TaskWrite
+  readonly result: R
+}
+
+export type Appended =
+  | { readonly outcome: 'committed'; readonly lastSeq: number }
+  /** Nothing was written: another holder or epoch, or the task is final. */
+  | { readonly outcome: 'fenced' }
+
+export interface Claimed {
+  readonly header: TaskHeader
+  readonly memory: Readonly<Record<string, Json>>
+}
+
+/** A push configuration with its `id`; `taskId` and `tenant` are the task's. */
+export type StoredPushConfig = TaskPushNotificationConfig & { readonly id: string }
+
+/** Where a walk through the list stands. All of it travels in the page token. */
+export interface ListPosition {
+  /** The revision at which the walk began: filter, order and status are as of then. */
+  readonly revision: number
+  /** Sort key of the last task given out. */
+  readonly statusTimestamp: number
+  readonly id: string
+  /** `totalSize` of the first page. */
+  readonly total: number
+}
+
+export interface ListQuery {
+  readonly caller: Caller
+  readonly contextId?: string
+  readonly state?: TaskState
+  /** Only tasks whose status is at least this new, in milliseconds. */
+  readonly since?: number
+  readonly pageSize: number
+  /** Absent on the first page. */
+  readonly from?: ListPosition
+}
+
+export interface ListedTask {
+  /** Canonical JSON text of the Task as it is now. */
+  readonly text: string
+  /** Canonical JSON text of the TaskStatus as of the walk's revision. */
+  readonly status: string
+}
+
+export interface ListPage {
+  /** Newest status first, ties by id downwards. */
+  readonly tasks: readonly ListedTask[]
+  readonly total: number
+  /** Absent on the last page. */
+  readonly next?: ListPosition
+}
+
+export interface TaskText {
+  /** Canonical JSON text of the whole Task: the fold of its events. */
+  readonly text: string
+  /** Number of the newest event in it. */
+  readonly seq: number
+  readonly state: TaskState
+}
+
+/** Told after each commit. Without `events` (a commit of another process) the log has to be read. */
+export type CommitListener = (ref: TaskRef, lastSeq: number, events?: readonly TaskEvent[]) => void
+
+/**
+ * Every promise of a write settles after its commit; until then no reader sees anything of it. A commit that fails
+ * rejects every write that was in it with {@link UnavailableError} and leaves the store as it was.
+ */
+export interface Store {
+  /** A task with its first event. `onAccepted` is called as soon as the write is sure to stand or fall with its
+   * commit, at the latest right after it: what it starts may append to the same commit, and must bear its failure. */
+  create(task: NewTask, onAccepted?: (created: Created) => void): Promise<Created>
+
+  /** The task `id` of this caller, or undefined: somebody else's is no other case than none. */
+  find(caller: Caller, id: string): Promise<TaskHeader | undefined>
+
+  /**
+   * A write that depends on what the task is by then. `decide` is pure and may be called again if the task moved
+   * meanwhile; what it throws rejects the promise, and nothing is written. A final task refuses events (an error of
+   * the caller of this method: `decide` sees the state).
+   */
+  update<R>(ref: TaskRef, decide: (header: TaskHeader) => Decision<R>, inbound?: Inbound): Promise<Updated<R>>
+
+  /**
+   * What a run puts out. `produce` is called once, when the store is about to write at the end of this turn of the
+   * event loop, so that all that was put out by then shares one write; returning undefined writes nothing.
+   * One append of a run may be under way at a time.
+   */
+  append(ref: TaskRef, fence: { readonly epoch: number; readonly holder: string }, produce: () => TaskWrite | undefined): Promise<Appended>
+
+  /** Takes a task that nobody holds, that is not final and waits for nothing; undefined if it is none of that. */
+  claim(ref: TaskRef, holder: string): Promise<Claimed | undefined>
+
+  read(ref: TaskRef): Promise<TaskText>
+
+  /** Events after number `after`, in order, about `maxBytes` of them at a time (at least one if there is one). */
+  events(
+    ref: TaskRef,
+    after: number,
+    options?: { readonly maxBytes?: number; readonly kinds?: readonly EventKind[] },
+  ): Promise<readonly TaskEvent[]>
+
+  list(query: ListQuery): Promise<ListPage>
+
+  /** Tasks in SUBMITTED or WORKING, oldest first, `limit` at a time, after `after`. */
+  unfinished(options: { readonly after?: TaskRef; readonly limit: number }): Promise<readonly TaskHeader[]>
+
+  /** Makes or replaces the configuration of that id. */
+  putPushConfig(ref: TaskRef, config: StoredPushConfig): Promise<void>
+  getPushConfig(ref: TaskRef, id: string): Promise<StoredPushConfig | undefined>
+  /** In the order of their making, after the one with id `after`. */
+  listPushConfigs(ref: TaskRef, options: { readonly after?: string; readonly limit: number }): Promise<readonly StoredPushConfig[]>
+  /** Deleting what is not there is fine. */
+  deletePushConfig(ref: TaskRef, id: string): Promise<void>
+
+  /** 32 random bytes kept in the store under `name`, made when first asked for. */
+  secret(name: string): Promise<Uint8Array>
+
+  /** Returns the function that ends it. */
+  onCommit(listener: CommitListener): () => void
+
+  /** Commits what is under way and lets go of everything held. A second call does nothing. */
+  close(): Promise<void>
+}
+
+/** A store that is not open yet, as options take it: `sqlite('tasks.db')`. */
+export interface StoreSource {
+  open(options: OpenOptions): Promise<Store>
+}
+
+export interface OpenOptions {
+  readonly world: World
+}

@@ -1,0 +1,275 @@
+/** The contract of a store in its plainest form: maps and arrays, one commit for each turn of the event loop. The laws are tried on it. */
+
+import type { Json } from '../../src/protocol/wire.js'
+import type {
+  Caller,
+  CommitListener,
+  Created,
+  Inbound,
+  ListPage,
+  ListQuery,
+  Repeated,
+  Store,
+  StoredPushConfig,
+  TaskHeader,
+  TaskRef,
+  TaskWrite,
+} from '../../src/store/store.js'
+import type { World } from '../../src/support/world.js'
+import type { NewEvent, TaskEvent } from '../../src/task/event.js'
+import { fold } from './fold.js'
+import { dayMs, finalStates } from './kit.js'
+
+type Memory = Readonly<Record<string, Json>>
+type Moved = { readonly revision: number; readonly at: number; readonly state: string; readonly status: string }
+interface Row {
+  header: TaskHeader
+  log: TaskEvent[]
+  moves: Moved[]
+  configs: Map<string, StoredPushConfig>
+}
+type Accepted = { readonly hash: string; readonly at: number; readonly ref: TaskRef; readonly seq: number }
+
+interface State {
+  revision: number
+  rows: Row[]
+  byName: Map<string, Row>
+  inbound: Map<string, Accepted[]>
+  memory: Map<string, Memory>
+}
+
+export interface ModelData {
+  readonly state: State
+  readonly secrets: Map<string, Uint8Array>
+}
+
+export function emptyModel(): ModelData {
+  return { state: { revision: 0, rows: [], byName: new Map(), inbound: new Map(), memory: new Map() }, secrets: new Map() }
+}
+
+const nameOf = ({ tenant, owner }: Caller, name: string) => JSON.stringify([tenant, owner, name])
+
+export function modelStore(world: World, data: ModelData = emptyModel()): Store {
+  const { state, secrets } = data
+  const listeners = new Set<CommitListener>()
+  let queue: (() => () => void)[] = []
+  let isOpen = true
+
+  function unit<R>(work: (tell: (run: () => void) => void) => R): Promise<R> {
+    if (!isOpen) return Promise.reject(new TypeError('closed'))
+    return new Promise((resolve, reject) => {
+      if (queue.length === 0) world.defer(commit)
+      queue.push(() => {
+        const tells: (() => void)[] = []
+        try {
+          const result = work((run) => tells.push(run))
+          return () => {
+            for (const tell of tells) tell()
+            resolve(result)
+          }
+        } catch (reason) {
+          return () => reject(reason)
+        }
+      })
+    })
+  }
+
+  function commit(): void {
+    const afterwards: (() => void)[] = []
+    // Grows while it is gone through: what is accepted may append to the same commit.
+    for (let work = queue.shift(); work !== undefined; work = queue.shift()) afterwards.push(work())
+    queue = []
+    for (const tell of afterwards) tell()
+  }
+
+  function row(ref: TaskRef): Row {
+    const found = state.rows[ref - 1]
+    if (found === undefined) throw new TypeError('no such task')
+    return found
+  }
+
+  function repeated(caller: Caller, inbound: Inbound | undefined): Repeated | undefined {
+    if (inbound === undefined) return undefined
+    const alive = (state.inbound.get(nameOf(caller, inbound.messageId)) ?? []).filter(({ at }) => world.now() - at < dayMs)
+    const same = alive.find(({ hash }) => hash === inbound.contentHash)
+    if (same) return { outcome: 'duplicate', header: row(same.ref).header, seq: same.seq }
+    return inbound.strict && alive.length > 0 ? { outcome: 'conflict' } : undefined
+  }
+
+  function accept(caller: Caller, inbound: Inbound | undefined, ref: TaskRef, seq: number): void {
+    if (inbound === undefined) return
+    const key = nameOf(caller, inbound.messageId)
+    state.inbound.set(key, [
+      ...(state.inbound.get(key) ?? []).filter(({ at }) => world.now() - at < dayMs),
+      { hash: inbound.contentHash, at: world.now(), ref, seq },
+    ])
+  }
+
+  const memoryOf = ({ caller, contextId }: TaskHeader) => state.memory.get(nameOf(caller, contextId)) ?? {}
+
+  function write(task: Row, { events, memory, holder, waiting, ...numbers }: TaskWrite, tell: (run: () => void) => void): void {
+    if (events.length > 0 && finalStates.includes(task.header.state)) throw new TypeError('a final task takes no events')
+    state.revision++
+    const first = task.header.lastSeq + 1
+    const added = events.map((event, i): TaskEvent => ({ seq: first + i, ...lineOf(event) }))
+    task.log.push(...added)
+    task.header = {
+      ...task.header,
+      ...numbers,
+      lastSeq: task.log.length,
+      holder: holder === undefined ? task.header.holder : (holder ?? undefined),
+      waiting: waiting === undefined ? task.header.waiting : (waiting ?? undefined),
+    }
+    for (const event of events) {
+      if (!('state' in event)) continue
+      task.header = { ...task.header, state: event.state, statusTimestamp: event.timestamp }
+      const body: { readonly task?: { readonly status: unknown }; readonly statusUpdate?: { readonly status: unknown } } = JSON.parse(
+        event.body,
+      )
+      const status = JSON.stringify((body.task ?? body.statusUpdate)?.status)
+      task.moves.push({ revision: state.revision, at: event.timestamp, state: event.state, status })
+    }
+    if (memory) state.memory.set(nameOf(task.header.caller, task.header.contextId), { ...memoryOf(task.header), ...memory })
+    const { ref, lastSeq } = task.header
+    tell(() => {
+      for (const listener of listeners) listener(ref, lastSeq, added)
+    })
+  }
+
+  function list({ caller, contextId, state: wanted, since, pageSize, from }: ListQuery): ListPage {
+    const revision = from?.revision ?? state.revision
+    const then = state.rows.flatMap((task) => {
+      const at = task.moves.findLast((move) => move.revision <= revision)
+      return at && task.header.caller.tenant === caller.tenant && task.header.caller.owner === caller.owner
+        ? [{ task, at, id: task.header.id }]
+        : []
+    })
+    const matching = then
+      .filter(({ task }) => contextId === undefined || task.header.contextId === contextId)
+      .filter(({ at }) => (wanted === undefined || at.state === wanted) && (since === undefined || at.at >= since))
+      .sort((a, b) => b.at.at - a.at.at || (a.id < b.id ? 1 : -1))
+    const left = matching.filter(({ at, id }) => !from || at.at < from.statusTimestamp || (at.at === from.statusTimestamp && id < from.id))
+    const page = left.slice(0, pageSize)
+    const last = page.at(-1)
+    const total = from?.total ?? matching.length
+    const tasks = page.map(({ task, at }) => ({ text: JSON.stringify(fold(task.log.map(({ body }) => body))), status: at.status }))
+    return {
+      tasks,
+      total,
+      ...(last && left.length > page.length ? { next: { revision, statusTimestamp: last.at.at, id: last.id, total } } : {}),
+    }
+  }
+
+  return {
+    create: (task, onAccepted) =>
+      unit((tell): Created => {
+        const { caller, id, contextId, created, holder, inbound, pushConfig } = task
+        const same = repeated(caller, inbound)
+        if (same === undefined && state.byName.has(nameOf(caller, id))) throw new TypeError('an id is used once')
+        const begin = (): Created => {
+          // The only place where a reference is made.
+          const ref = (state.rows.length + 1) as TaskRef
+          const start = {
+            ref,
+            caller,
+            id,
+            contextId,
+            state: created.state,
+            statusTimestamp: created.timestamp,
+            lastSeq: 0,
+            attempt: 0,
+            turn: 1,
+            waiting: undefined,
+            inboxSeq: 0,
+          }
+          const made: Row = { header: { ...start, epoch: holder === undefined ? 0 : 1, holder }, log: [], moves: [], configs: new Map() }
+          state.rows.push(made)
+          state.byName.set(nameOf(caller, id), made)
+          write(made, { events: [created] }, tell)
+          accept(caller, inbound, ref, 1)
+          if (pushConfig) made.configs.set(pushConfig.id, pushConfig)
+          return { outcome: 'created', header: made.header, memory: memoryOf(made.header) }
+        }
+        const outcome = same ?? begin()
+        onAccepted?.(outcome)
+        return outcome
+      }),
+    find: async (caller, id) => state.byName.get(nameOf(caller, id))?.header,
+    update: (ref, decide, inbound) =>
+      unit((tell) => {
+        const task = row(ref)
+        const same = repeated(task.header.caller, inbound)
+        if (same) return same
+        const first = task.header.lastSeq + 1
+        const decision = decide(task.header)
+        if (decision.write) write(task, decision.write, tell)
+        if (task.header.lastSeq >= first) accept(task.header.caller, inbound, ref, first)
+        return { outcome: 'updated', header: task.header, result: decision.result }
+      }),
+    append: (ref, fence, produce) =>
+      unit((tell) => {
+        const task = row(ref)
+        const { epoch, holder, state: now } = task.header
+        if (epoch !== fence.epoch || holder !== fence.holder || finalStates.includes(now)) return { outcome: 'fenced' }
+        const produced = produce()
+        if (produced) write(task, produced, tell)
+        return { outcome: 'committed', lastSeq: task.header.lastSeq }
+      }),
+    claim: (ref, holder) =>
+      unit((tell) => {
+        const task = row(ref)
+        const { header } = task
+        if (header.holder !== undefined || header.waiting !== undefined || finalStates.includes(header.state)) return undefined
+        write(task, { events: [], holder, epoch: header.epoch + 1 }, tell)
+        return { header: task.header, memory: memoryOf(task.header) }
+      }),
+    read: async (ref) => {
+      const { log, header } = row(ref)
+      return { text: JSON.stringify(fold(log.map(({ body }) => body))), seq: log.length, state: header.state }
+    },
+    events: async (ref, after, { maxBytes = 1 << 20, kinds } = {}) => {
+      const page: TaskEvent[] = []
+      let bytes = 0
+      for (const event of row(ref).log.slice(after)) {
+        if (kinds && !kinds.includes(event.kind)) continue
+        if (page.length > 0 && bytes + event.body.length > maxBytes) break
+        page.push(event)
+        bytes += event.body.length
+      }
+      return page
+    },
+    list: async (query) => list(query),
+    unfinished: async ({ after, limit }) =>
+      state.rows
+        .map(({ header }) => header)
+        .filter(({ ref, state: now }) => ref > (after ?? 0) && (now === 'TASK_STATE_SUBMITTED' || now === 'TASK_STATE_WORKING'))
+        .slice(0, limit),
+    putPushConfig: (ref, config) => unit(() => void row(ref).configs.set(config.id, config)),
+    getPushConfig: async (ref, id) => row(ref).configs.get(id),
+    listPushConfigs: async (ref, { after, limit }) => {
+      const all = [...row(ref).configs.values()]
+      const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1
+      return all.slice(start, start + limit)
+    },
+    deletePushConfig: (ref, id) => unit(() => void row(ref).configs.delete(id)),
+    secret: async (name) => {
+      const secret = secrets.get(name) ?? world.randomBytes(32)
+      secrets.set(name, secret)
+      return secret
+    },
+    onCommit(listener) {
+      listeners.add(listener)
+      return () => void listeners.delete(listener)
+    },
+    close: async () => {
+      if (!isOpen) return
+      isOpen = false
+      if (queue.length > 0) commit()
+    },
+  }
+}
+
+function lineOf(event: NewEvent): Omit<TaskEvent, 'seq'> {
+  const { kind, body } = event
+  return 'state' in event ? { kind, state: event.state, body } : { kind, body }
+}

@@ -1,0 +1,30 @@
+/** Laws of the small things a store keeps, and of its end. */
+
+import { expect, test } from 'vitest'
+import { create, newTask, note, type Open, put, upTo } from './kit.js'
+
+export function secretLaws(open: Open): void {
+  test('a secret is 32 bytes and the same each time it is asked for', async () => {
+    const { store } = await open()
+    const secrets = await Promise.all(upTo(10).map(() => store.secret('page tokens')))
+    expect(secrets[0]).toHaveLength(32)
+    for (const secret of [...secrets, await store.secret('page tokens')]) expect([...secret]).toEqual([...(secrets[0] ?? [])])
+  })
+
+  test('secrets of other names are others', async () => {
+    const { store } = await open()
+    const names = ['a', 'A', 'a ', '', 'é', 'constructor', '__proto__']
+    const secrets = await Promise.all(names.map((name) => store.secret(name)))
+    expect(new Set(secrets.map((secret) => secret.join())).size).toBe(names.length)
+  })
+
+  test('closing commits what is under way, and a second time does nothing', async () => {
+    const { store } = await open()
+    const header = await create(store, newTask())
+    const writing = put(store, header, note(header, 'last'))
+    const closing = store.close()
+    await Promise.all([closing, store.close()])
+    expect((await writing).lastSeq).toBe(2)
+    await store.close()
+  })
+}
