@@ -21,6 +21,8 @@ export interface IncomingCall {
   readonly extensions: readonly string[]
   /** The `Last-Event-ID` header, where there is one. */
   readonly lastEventId: string | undefined
+  /** The base URL of the server, as this caller knows it. */
+  readonly publicUrl: () => string
   /** Fires when nobody waits for the answer any more, or the server stops (then with an A2AError as its reason). */
   readonly signal: AbortSignal
 }

@@ -183,7 +183,13 @@ function buildList(item: Type, field: Field, isParts: boolean): Type {
       if (place.depth >= maxDepth) return report(place, `is nested more than ${maxDepth} levels deep`)
       if (value.length === 0 && isParts) return report(place, 'must not be empty')
       if (value.length === 0 && !keepsEmpty) return undefined
-      return value.map((element, index) => item.canonical(element, { ...place, path: `${place.path}[${index}]`, depth: place.depth + 1 }))
+      const items: unknown[] = []
+      for (const [index, element] of value.entries()) {
+        // What more is wrong would not be listed.
+        if (place.problems.length >= maxViolations) break
+        items.push(item.canonical(element, { ...place, path: `${place.path}[${index}]`, depth: place.depth + 1 }))
+      }
+      return items
     },
   }
 }

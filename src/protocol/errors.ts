@@ -17,6 +17,7 @@ export interface ErrorDetails {
   readonly httpStatus?: number
   readonly retryAfterSeconds?: number
   readonly allow?: readonly string[]
+  readonly scopes?: readonly string[]
   readonly cause?: unknown
 }
 
@@ -34,6 +35,8 @@ export class A2AError extends Error {
   readonly retryAfterSeconds?: number
   /** HTTP verbs that the address does take, for `Allow` beside 405. */
   readonly allow?: readonly string[]
+  /** Scopes that the operation needs, for `WWW-Authenticate` beside 403. */
+  readonly scopes?: readonly string[]
 
   // The classes below add no fields of their own: what is read from a wire is built by this constructor alone.
   constructor(name: ErrorName, message: string, details: ErrorDetails = {}) {
@@ -45,6 +48,7 @@ export class A2AError extends Error {
     if (details.violations !== undefined) this.violations = details.violations
     if (details.retryAfterSeconds !== undefined) this.retryAfterSeconds = details.retryAfterSeconds
     if (details.allow !== undefined) this.allow = details.allow
+    if (details.scopes !== undefined) this.scopes = details.scopes
   }
 }
 
@@ -181,8 +185,9 @@ export class UnauthenticatedError extends A2AError {
 
 /** A missing scope or a foreign origin; never a hidden task. */
 export class PermissionDeniedError extends A2AError {
-  constructor(text: string) {
-    super('PermissionDeniedError', text)
+  /** @param scopes those that the operation needs, where one of them was missing */
+  constructor(text: string, scopes?: readonly string[]) {
+    super('PermissionDeniedError', text, scopes === undefined ? {} : { scopes })
   }
 }
 
