@@ -1,0 +1,194 @@
+/** What SendMessage and SendStreamingMessage share: a message becomes a direct reply, a new task, or part of a task. */
+
+import type { Call } from '../protocol/call.js'
+import { UnsupportedOperationError } from '../protocol/errors.js'
+import { checkMediaTypes } from '../protocol/media-types.js'
+import { isFinal } from '../protocol/states.js'
+import type { Message, SendMessageRequest } from '../protocol/wire.js'
+import type { Turn } from '../runtime/agent.js'
+import { toParts } from '../runtime/output.js'
+import { textOf } from '../runtime/task-handle.js'
+import type { Created, Decision, Inbound, Repeated, TaskHeader, TaskWrite } from '../store/store.js'
+import { uuid } from '../support/world.js'
+import { judgeContextId, makeContextId } from '../task/context-id.js'
+import { createdEvent, messageEvent, nextTimestamp, statusEvent } from '../task/make-event.js'
+import { checkHistoryLength, invalid } from './check-params.js'
+import { callerOf, type OperationContext, userOf } from './context.js'
+import { findTask } from './find-task.js'
+import { contentHash } from './idempotency.js'
+import { configOfSend, keepConfig, type SentConfig } from './push-config.js'
+
+export type Accepted =
+  | { readonly kind: 'reply'; readonly message: Message }
+  | {
+      readonly kind: 'task'
+      /** As it was right after the message. */
+      readonly header: TaskHeader
+      /** Number of the event that holds the message. */
+      readonly seq: number
+      /** The first event of a task that this very call made. */
+      readonly created?: string
+    }
+
+/** Characters of a context's name: every event of its tasks repeats it. */
+const longestContextId = 1024
+
+/** Called for a new task in the moment it is sure to be committed with what follows: the time to begin listening. */
+export type OnCreated = (header: TaskHeader) => void
+
+/** @throws every refusal of a message; nothing is written then */
+export async function acceptMessage(
+  context: OperationContext,
+  request: SendMessageRequest,
+  call: Call,
+  onCreated?: OnCreated,
+): Promise<Accepted> {
+  const { message, configuration } = request
+  // First of all: whether push is declared comes before what the other members are (D16).
+  const pushConfig = configOfSend(context, configuration?.taskPushNotificationConfig)
+  if (message.role !== 'ROLE_USER') throw invalid('message.role', 'must be ROLE_USER in a message to the agent')
+  checkHistoryLength(configuration?.historyLength, 'configuration.historyLength')
+  checkMediaTypes(message.parts, context.agent.inputModes)
+  const turn: Turn = {
+    message,
+    text: textOf(message),
+    user: userOf(call),
+    acceptedOutputModes: configuration?.acceptedOutputModes ?? [],
+    extensions: call.extensions,
+  }
+  if (message.taskId !== undefined) return continueTask(context, message.taskId, turn, call, pushConfig)
+  const contextId = chooseContext(context, message.contextId, call)
+  const reply = await context.agent.answer?.(turn)
+  if (reply !== undefined)
+    return { kind: 'reply', message: { messageId: uuid(context.world), contextId, role: 'ROLE_AGENT', parts: toParts(reply) } }
+  return beginTask(context, contextId, turn, call, { onCreated, pushConfig })
+}
+
+interface Beginning {
+  readonly onCreated: OnCreated | undefined
+  readonly pushConfig: SentConfig | undefined
+}
+
+async function beginTask(
+  context: OperationContext,
+  contextId: string,
+  turn: Turn,
+  call: Call,
+  { onCreated, pushConfig }: Beginning,
+): Promise<Accepted> {
+  const { store, runs, world } = context
+  const ids = { id: uuid(world), contextId }
+  const event = createdEvent(ids, turn.message, world.now())
+  const place = runs.reserve()
+  let begun: TaskHeader | undefined
+  // A queued task is claimed later, but it is this call's answer all the same.
+  const start = (created: Created) => {
+    if (created.outcome !== 'created') return
+    begun = created.header
+    onCreated?.(begun)
+    if (place) runs.begin(created, turnIn(ids, turn), [messageIn(ids, turn.message)])
+  }
+  try {
+    const created = await store.create(
+      {
+        caller: callerOf(call),
+        ...ids,
+        created: event,
+        ...(place && { holder: runs.holder }),
+        ...inboundOf(context, turn.message),
+        ...(pushConfig && { pushConfig: pushConfig.config }),
+      },
+      start,
+    )
+    if (created.outcome !== 'created') return repeated(created)
+    if (!place) runs.enqueue(created.header, turnIn(ids, turn))
+    return { kind: 'task', header: created.header, seq: 1, created: event.body }
+  } finally {
+    if (place && !begun) runs.release()
+  }
+}
+
+async function continueTask(
+  context: OperationContext,
+  taskId: string,
+  turn: Turn,
+  call: Call,
+  pushConfig: SentConfig | undefined,
+): Promise<Accepted> {
+  const { store, runs, world } = context
+  const found = await findTask(context, call, taskId)
+  const { contextId } = turn.message
+  if (contextId !== undefined && contextId !== found.contextId)
+    throw invalid('message.contextId', `is not the context of task ${taskId}; leave it out, or send the task's own`)
+  const { inbound } = inboundOf(context, turn.message)
+  const updated = await store.update(found.ref, (header) => receive(header, turn.message, world.now()), inbound)
+  if (updated.outcome !== 'updated') return repeated(updated)
+  const { header, result } = updated
+  // Before anything else that may fail: the turn has begun in the log, and somebody must run it.
+  if (result.begins) runs.enqueue(header, turnIn(header, turn))
+  if (pushConfig) await keepConfig(context, found.ref, pushConfig)
+  return { kind: 'task', header, seq: result.seq }
+}
+
+interface Received {
+  readonly seq: number
+  /** Whether the message answers the open question and so begins a turn. */
+  readonly begins: boolean
+}
+
+/** What a message does, by the state it finds (D11). */
+function receive(header: TaskHeader, message: Message, now: number): Decision<Received> {
+  if (isFinal(header.state)) {
+    throw new UnsupportedOperationError(
+      `Task ${header.id} has ended and takes no more messages. Send the message without taskId, with contextId ${header.contextId}, to begin a new task.`,
+    )
+  }
+  const seq = header.lastSeq + 1
+  if (!answers(header, message)) return { result: { seq, begins: false }, write: { events: [messageEvent('message', header, message)] } }
+  const working = statusEvent(header, 'TASK_STATE_WORKING', nextTimestamp(header.statusTimestamp, now))
+  const write: TaskWrite = { events: [messageEvent('turn', header, message), working], turn: header.turn + 1, waiting: null, attempt: 0 }
+  return { result: { seq, begins: true }, write }
+}
+
+/** A message answers the open question unless it names another one. */
+function answers({ waiting }: TaskHeader, { metadata }: Message): boolean {
+  if (waiting === undefined) return false
+  const named = metadata?.['urn:errand:question']
+  return typeof named !== 'string' || named === waiting
+}
+
+function chooseContext({ keys, world, clientContextIds }: OperationContext, asked: string | undefined, call: Call): string {
+  const caller = callerOf(call)
+  if (asked === undefined) return makeContextId(keys.contextId, caller, world)
+  if (asked.length > longestContextId) throw invalid('message.contextId', `must have at most ${longestContextId} characters`)
+  const judged = judgeContextId(keys.contextId, caller, asked)
+  if (judged === 'foreign' || (judged === 'named' && !clientContextIds)) {
+    // D4: the same words whether it exists or not.
+    throw invalid('message.contextId', 'is not a context of yours; leave it out to begin a new one')
+  }
+  return asked
+}
+
+function repeated(outcome: Repeated): Accepted {
+  if (outcome.outcome === 'conflict')
+    throw invalid('message.messageId', 'was used for another message before; give each message an id of its own')
+  return { kind: 'task', header: outcome.header, seq: outcome.seq }
+}
+
+function inboundOf({ idempotency }: OperationContext, message: Message): { readonly inbound?: Inbound } {
+  if (idempotency === false) return {}
+  return { inbound: { messageId: message.messageId, contentHash: contentHash(message), strict: idempotency === 'strict' } }
+}
+
+interface Ids {
+  readonly id: string
+  readonly contextId: string
+}
+
+function messageIn({ id, contextId }: Ids, message: Message): Message {
+  return { ...message, taskId: id, contextId }
+}
+
+function turnIn(ids: Ids, turn: Turn): Turn {
+  return { ...turn, message: messageIn(ids, turn.message) }
+}

@@ -1,0 +1,79 @@
+/** What the four operations on push configurations share. Spec §4.3, §3.1.7 to §3.1.10. */
+
+import { PushNotificationNotSupportedError } from '../protocol/errors.js'
+import type { TaskPushNotificationConfig } from '../protocol/wire.js'
+import type { Store, StoredPushConfig, TaskRef } from '../store/store.js'
+import { uuid, type World } from '../support/world.js'
+import { invalid } from './check-params.js'
+import type { OperationContext } from './context.js'
+
+/** A configuration as it is kept: with an id, and without the members that the task itself says. */
+export function storedConfig({ id, url, token, authentication }: TaskPushNotificationConfig, world: World): StoredPushConfig {
+  return { id: id ?? uuid(world), url, ...(token !== undefined && { token }), ...(authentication !== undefined && { authentication }) }
+}
+
+/** A configuration as it is shown: never with its token or credentials. */
+export function shownConfig(config: StoredPushConfig, taskId: string, tenant: string): TaskPushNotificationConfig {
+  const { id, url, authentication } = config
+  return {
+    ...(tenant !== '' && { tenant }),
+    id,
+    taskId,
+    url,
+    ...(authentication !== undefined && { authentication: { scheme: authentication.scheme } }),
+  }
+}
+
+/** Characters of a configuration's id. */
+const longestId = 256
+
+/** @throws {InvalidParamsError} naming what is wrong with the id or the address; `prefix` stands before the names of the fields */
+export function checkPushConfig({ id, url }: TaskPushNotificationConfig, prefix = ''): void {
+  if (id !== undefined && (id.length > longestId || hasControls(id))) {
+    throw invalid(`${prefix}id`, `must be at most ${longestId} characters without control characters; leave it out to be given one`)
+  }
+  const field = `${prefix}url`
+  const parsed = URL.canParse(url) ? new URL(url) : undefined
+  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') throw invalid(field, 'must be an http or https URL')
+  if (parsed.username !== '' || parsed.password !== '') throw invalid(field, 'must not hold a user name or password; use authentication')
+}
+
+function hasControls(text: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for; the id travels in a header
+  return /[\u0000-\u001f\u007f]/.test(text)
+}
+
+/** A configuration that came inside a send, ready to be kept. */
+export interface SentConfig {
+  readonly config: StoredPushConfig
+  /** Whether it came with an id. */
+  readonly isNamed: boolean
+}
+
+export function configOfSend({ push, world }: OperationContext, config: TaskPushNotificationConfig | undefined): SentConfig | undefined {
+  if (config === undefined) return undefined
+  if (!push) throw new PushNotificationNotSupportedError()
+  checkPushConfig(config, 'configuration.taskPushNotificationConfig.')
+  return { config: storedConfig(config, world), isNamed: config.id !== undefined }
+}
+
+/** Keeps it with a task that was there before. */
+export async function keepConfig({ store }: OperationContext, ref: TaskRef, { config, isNamed }: SentConfig): Promise<void> {
+  // D24: without an id, one that equals a configuration of the task is that one.
+  if (!isNamed && (await hasEqual(store, ref, config))) return
+  await store.putPushConfig(ref, config)
+}
+
+async function hasEqual(store: Store, ref: TaskRef, config: StoredPushConfig): Promise<boolean> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.listPushConfigs(ref, { limit: 100, ...(after !== undefined && { after }) })
+    if (page.some((one) => isSame(one, config))) return true
+    after = page.at(-1)?.id
+    if (after === undefined) return false
+  }
+}
+
+function isSame(a: StoredPushConfig, b: StoredPushConfig): boolean {
+  const [one, other] = [a.authentication, b.authentication]
+  return a.url === b.url && a.token === b.token && one?.scheme === other?.scheme && one?.credentials === other?.credentials
+}
