@@ -1,6 +1,6 @@
 /** One process owns a database file: a lock beside it that the system takes back when the process ends, however it ends. */
 
-import { closeSync, openSync, readSync, realpathSync } from 'node:fs'
+import { closeSync, existsSync, openSync, readSync, realpathSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { Driver, OpenDriver } from './driver.js'
 
@@ -36,7 +36,9 @@ export function lockFile(open: OpenDriver, file: string): () => void {
 
 function canonical(file: string): string {
   const path = resolve(file)
-  return join(realpathSync(dirname(path)), basename(path))
+  const folder = dirname(path)
+  if (!existsSync(folder)) throw new Error(`${file} cannot be opened: there is no folder ${folder}. Make it first, or use another file`)
+  return join(realpathSync(folder), basename(path))
 }
 
 function isBusy(thrown: unknown): boolean {

@@ -1,6 +1,6 @@
 /** A store in one SQLite file, or in memory: the default, and the one that tests use. */
 
-import { checkOptions } from '../../support/options.js'
+import { checkOptions, show } from '../../support/options.js'
 import type { World } from '../../support/world.js'
 import type { Store, StoreSource } from '../store.js'
 import { type Checkpoints, createCheckpoints } from './checkpoint.js'
@@ -27,7 +27,8 @@ export const defaultSqliteOptions = Object.freeze({ durability: 'power' } as con
  * @throws {TypeError} for an option that does not exist
  */
 export function sqlite(file: string, options: SqliteOptions = {}): StoreSource {
-  if (typeof file !== 'string' || file === '') throw new TypeError('sqlite(file) takes the path of a file, or ":memory:"')
+  if (typeof file !== 'string' || file === '')
+    throw new TypeError(`sqlite(file) takes the path of a file, or ":memory:"; it got ${show(file)}`)
   checkOptions('sqlite()', options, {
     durability: { takes: '"power" or "process"', ok: (value) => value === 'power' || value === 'process' },
   })

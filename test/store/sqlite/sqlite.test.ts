@@ -28,7 +28,7 @@ test('nothing is opened before open is called', () => {
 })
 
 test('a folder that is not there is an error of open', async () => {
-  await expect(sqlite('/no/such/folder/tasks.db').open({ world: virtualWorld() })).rejects.toThrow(/no such/)
+  await expect(sqlite('/no/such/folder/tasks.db').open({ world: virtualWorld() })).rejects.toThrow(/there is no folder .+ Make it first/)
 })
 
 test('loading the driver says nothing', async () => {

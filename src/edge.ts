@@ -1,0 +1,33 @@
+/** The door for hosts that speak Fetch and nothing else, such as workers at the edge: agents and `createServer()`, without sockets and files. */
+
+export { CardSignatureError, type FindKey, type SigningKey, signCard, verifyCard } from './protocol/card-signature.js'
+export type { AgentCard, Artifact, Json, JsonObject, Message, Part, Task, TaskState, TaskStatus } from './protocol/wire.js'
+export {
+  type Agent,
+  type AgentInfo,
+  type Answer,
+  agent,
+  type Result,
+  type Run,
+  type TaskHandle,
+  type Turn,
+  type User,
+} from './runtime/agent.js'
+export {
+  artifact,
+  chunk,
+  completed,
+  type Emission,
+  type Ending,
+  failed,
+  inputRequired,
+  type PartLike,
+  type PartsLike,
+  rejected,
+  working,
+} from './runtime/output.js'
+export { type Auth, anonymous, bearerTokens, type TokenUser } from './server/authenticate.js'
+export type { Cors } from './server/cors.js'
+export { createServer, type Server } from './server/create-server.js'
+export { type JwtOptions, jwt } from './server/jwt.js'
+export type { Limits, Mounts, Scopes, ServerOptions } from './server/options.js'

@@ -1,0 +1,199 @@
+/** A server: an agent, a store and the two bindings behind one Fetch handler. */
+
+import { createHttpJson } from '../bindings/http-json.js'
+import { createJsonRpc } from '../bindings/json-rpc.js'
+import { type OperationContext, stopping } from '../operations/context.js'
+import { createInvoke } from '../operations/index.js'
+import { signCard } from '../protocol/card-signature.js'
+import type { AgentCard, JsonObject } from '../protocol/wire.js'
+import { type Agent, isAgent } from '../runtime/agent.js'
+import { createFeed } from '../runtime/feed.js'
+import { createRuns, failUnfinished } from '../runtime/runs.js'
+import type { Store, StoreSource, TaskRef } from '../store/store.js'
+import { type Log, silentLog } from '../support/log.js'
+import { show } from '../support/options.js'
+import type { World } from '../support/world.js'
+import { agentCard } from './agent-card.js'
+import type { Auth } from './authenticate.js'
+import { createCardDoor } from './card-door.js'
+import { createCors } from './cors.js'
+import { createFetch } from './fetch.js'
+import { createHandler, gone, type Handler } from './handler.js'
+import {
+  checkServerOptions,
+  defaultLimits,
+  defaultMounts,
+  type Limits,
+  type Mounts,
+  type ServerOptions,
+  serverDefaults,
+} from './options.js'
+import { createPublicUrl, forwardedHeaders } from './public-url.js'
+
+/** Characters of a path in the log. */
+const longestPath = 200
+
+export interface Server {
+  /** Answers one request: what any Fetch-speaking host mounts. */
+  readonly fetch: (request: Request) => Promise<Response>
+  /** Ends streams and waiting calls, gives runs a while, and closes the store. A second call waits for the first. */
+  close(): Promise<void>
+}
+
+/**
+ * An agent's server for any host that speaks Fetch; `serve()` is this with a socket.
+ *
+ * @throws {TypeError} on a wrong option, and without `store`, `url` or `auth`: who may call is to be said, if only `anonymous()`
+ */
+export async function createServer(agent: Agent, options: ServerOptions): Promise<Server> {
+  checkServerOptions('createServer', options)
+  const { store, auth, url } = options
+  if (!store) throw new TypeError("createServer needs the option store: a store, such as sqlite('tasks.db')")
+  if (!url) throw new TypeError('createServer needs the option url: the base URL under which callers reach it')
+  if (!auth) throw new TypeError('createServer needs the option auth: bearerTokens(…), or anonymous() if everybody may call')
+  const core = await createCore(agent, { ...options, store, auth, own: () => url, neighbours: false })
+  return { fetch: createFetch(core), close: core.close }
+}
+
+/** What a host of the server needs beside the public options, all of them settled. */
+export interface CoreOptions extends ServerOptions {
+  readonly store: StoreSource
+  readonly auth: Auth
+  /** Where the server itself listens. Asked when the card is; a socket may not know it before. */
+  readonly own: () => string
+  /** Refuse requests that a web page or a neighbour's name could have brought. */
+  readonly neighbours: boolean
+}
+
+export interface Core {
+  readonly handler: Handler
+  readonly limits: Required<Limits>
+  readonly mounts: Required<Mounts>
+  readonly world: World
+  readonly log: Log
+  /** The server takes no more work from here on; what runs is given its time, and the store is closed. */
+  close(): Promise<void>
+}
+
+export async function createCore(agent: Agent, options: CoreOptions): Promise<Core> {
+  if (!isAgent(agent)) throw new TypeError(`a server takes what agent() made as its first argument; it got ${show(agent)}`)
+  const { concurrency, idempotency, clientContextIds, push, world } = { ...serverDefaults, ...definedOf(options) }
+  const { auth, url, own, neighbours, cors, signing, scopes = {}, trustedProxies = [], log = silentLog } = options
+  checkExtendedCard(agent, auth)
+  checkAnonymous(options)
+  const limits = { ...defaultLimits, ...options.limits }
+  const mounts = { ...defaultMounts, ...options.mounts }
+  const card = async (base: string, more: JsonObject = {}): Promise<AgentCard> => {
+    // What the author's function gives is of his making; members that the protocol does not know go out as they are.
+    const made = { ...agentCard({ agent, auth, url: base, mounts, scopes }), ...more } as AgentCard
+    return signing ? signCard(made, signing) : made
+  }
+  await checkSigning(card, url)
+  const store = await options.store.open({ world })
+  await failInterrupted(store, world, log)
+  const feed = createFeed(store)
+  const runs = createRuns({ agent, store, feed, world, log, concurrency, graceMs: limits.shutdownMs })
+  const publicUrl = createPublicUrl({ url, trustedProxies, own })
+  const vary = url === undefined && trustedProxies.length > 0 ? forwardedHeaders : undefined
+  const cardDoor = createCardDoor({ card, publicUrl, vary, since: world.now() })
+  const keys = { contextId: await store.secret('context-id'), pageToken: await store.secret('page-token') }
+  const context: OperationContext = {
+    agent,
+    store,
+    feed,
+    runs,
+    world,
+    log,
+    keys,
+    idempotency,
+    clientContextIds,
+    push,
+    scopes,
+    card,
+  }
+  const report = (error: unknown) => {
+    if (error !== gone) log.error('a request failed', { error })
+  }
+  const bindingOptions = { requireContentType: !auth.authenticates, report }
+  const invoke = createInvoke(context)
+  const handler = createHandler({
+    auth,
+    neighbours: neighbours ? { origins: cors?.origins ?? [] } : undefined,
+    mounts,
+    bodyBytes: limits.bodyBytes,
+    card: cardDoor,
+    cors: cors && createCors(cors),
+    now: world.now,
+    publicUrl,
+    // A query may hold what nobody else should read; a path is as long as its caller wants.
+    refused: (status, { method, target, peer }) =>
+      log.info('a caller was refused', { status, method, path: target.split('?', 1)[0]?.slice(0, longestPath), peer }),
+    jsonRpc: createJsonRpc(invoke, bindingOptions),
+    httpJson: createHttpJson(invoke, bindingOptions),
+    report,
+  })
+  let closed: Promise<void> | undefined
+  async function close(): Promise<void> {
+    handler.stop(stopping())
+    await runs.close()
+    feed.close()
+    await store.close()
+  }
+  return { handler, limits, mounts, world, log, close: () => (closed ??= close()) }
+}
+
+/** A run does not survive its process yet: what it left unfinished is failed, so that nobody waits for it for ever. */
+async function failInterrupted(store: Store, world: World, log: Log): Promise<void> {
+  let after: TaskRef | undefined
+  for (let count = 0; ; ) {
+    const found = await store.unfinished({ limit: 500, ...(after !== undefined && { after }) })
+    await Promise.all(
+      found.map(({ ref }) =>
+        store.update(ref, (header) => ({
+          result: undefined,
+          ...failUnfinished(header, 'The server stopped while the agent was working on this task.', world),
+        })),
+      ),
+    )
+    count += found.length
+    after = found.at(-1)?.ref
+    if (after !== undefined) continue
+    if (count > 0) log.warn('tasks that the last server left unfinished were failed', { count })
+    return
+  }
+}
+
+function checkExtendedCard(agent: Agent, auth: Auth): void {
+  if (!agent.extendedCard || auth.authenticates) return
+  throw new TypeError('an agent with the option extendedCard needs a server with auth: only authenticated callers may see it (§13.3)')
+}
+
+/** Where everybody is the same caller without proof, some options could only mislead. */
+function checkAnonymous({ auth, neighbours, cors, scopes = {} }: CoreOptions): void {
+  if (auth.authenticates) return
+  const [scoped] = Object.entries(scopes).find(([, needed]) => needed.length > 0) ?? []
+  if (scoped !== undefined) {
+    throw new TypeError(
+      `the option scopes needs a server with auth: without credentials nobody has the scopes of ${JSON.stringify(scoped)}`,
+    )
+  }
+  if (neighbours && cors?.origins.includes('*')) {
+    throw new TypeError(
+      "the option cors takes '*' with auth only: without it, every web page could use this agent; name the origins that may",
+    )
+  }
+}
+
+/** A key that does not sign, or a card that cannot be signed, is found out before anybody asks for the card. */
+async function checkSigning(card: (url: string) => Promise<AgentCard>, url = 'http://localhost'): Promise<void> {
+  try {
+    await card(url)
+  } catch (cause) {
+    throw new TypeError(`the option signing cannot sign the card: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+  }
+}
+
+function definedOf(options: CoreOptions): Partial<CoreOptions> {
+  // Same members, fewer of them: an explicit undefined means the default.
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<CoreOptions>
+}

@@ -1,0 +1,162 @@
+/** Options of a server, with their defaults and checks. */
+
+import { type SigningKey, signatureAlgorithms } from '../protocol/card-signature.js'
+import { isOperationName, type OperationName } from '../protocol/operations.js'
+import type { StoreSource } from '../store/store.js'
+import type { Log } from '../support/log.js'
+import { checkOptions, isBoolean, isFunction, isHttpUrl, isPlainObject, isText, isWhole, type OptionRule } from '../support/options.js'
+import { systemWorld, type World } from '../support/world.js'
+import { type Auth, isAuth } from './authenticate.js'
+import type { Cors } from './cors.js'
+import { isAddressOrNetwork } from './public-url.js'
+
+export interface Limits {
+  /** Largest request body. Default 10 MiB. */
+  readonly bodyBytes?: number
+  /** An idle stream gets a comment line after so long, so that proxies keep it open. Default 15 s. */
+  readonly keepAliveMs?: number
+  /** A reader that has so much unsent is not fed until it has taken it. Default 1 MiB. */
+  readonly unsentBytes?: number
+  /** A reader that takes nothing for so long is cut. Default 60 s. */
+  readonly drainMs?: number
+  /** Runs may go on for so long when the server stops. Default 10 s. */
+  readonly shutdownMs?: number
+}
+
+export const defaultLimits = Object.freeze({
+  bodyBytes: 10 << 20,
+  keepAliveMs: 15_000,
+  unsentBytes: 1 << 20,
+  drainMs: 60_000,
+  shutdownMs: 10_000,
+}) satisfies Required<Limits>
+
+/** Where the bindings are mounted, as paths. */
+export interface Mounts {
+  /** Default `/a2a/v1`. */
+  readonly jsonRpc?: string
+  /** Default `/rest`. */
+  readonly httpJson?: string
+}
+
+export const defaultMounts = Object.freeze({ jsonRpc: '/a2a/v1', httpJson: '/rest' }) satisfies Required<Mounts>
+
+export interface ServerOptions {
+  /** Where tasks are kept: `sqlite('tasks.db')`. */
+  readonly store?: StoreSource
+  /** Who may call. Without it only `serve()` on a loopback address starts. */
+  readonly auth?: Auth
+  /** Base URL under which callers reach this server; the card names it. */
+  readonly url?: string
+  /**
+   * Addresses and networks of proxies whose X-Forwarded-Proto, -Host and -Prefix say what the card names where `url` is
+   * not given. Default: none, and forwarded headers are not read.
+   */
+  readonly trustedProxies?: readonly string[]
+  /** Signs the card. Default: it is not signed. */
+  readonly signing?: SigningKey
+  /** Scopes that a caller needs for an operation, or for all others under `*`. Default: none. */
+  readonly scopes?: Scopes
+  /** Which web pages may call. Default: none. */
+  readonly cors?: Cors
+  readonly mounts?: Mounts
+  readonly limits?: Limits
+  /** Runs at a time in this process; further tasks wait as SUBMITTED. Default 100. */
+  readonly concurrency?: number
+  /**
+   * Whether the same message sent twice within 24 h is one send. `'strict'` refuses another message under the same id;
+   * false switches it off. Default true.
+   */
+  readonly idempotency?: boolean | 'strict'
+  /** Whether callers may name their contexts themselves. Default true. */
+  readonly clientContextIds?: boolean
+  /** Take push configurations. They are kept and shown, but nothing is delivered yet, and the card does not say so. Default false. */
+  readonly push?: boolean
+  /** Default: silent here, JSON lines on standard error in `serve()`. */
+  readonly log?: Log
+  /** Clock, timers and chance. For tests. */
+  readonly world?: World
+}
+
+/** By the name of the operation; `*` stands for those that are not named. */
+export type Scopes = { readonly [Name in OperationName | '*']?: readonly string[] }
+
+export const serverDefaults = Object.freeze({
+  concurrency: 100,
+  idempotency: true,
+  clientContextIds: true,
+  push: false,
+  world: systemWorld,
+})
+
+const isListOf = (ok: (value: unknown) => boolean) => (value: unknown) => Array.isArray(value) && value.every(ok)
+
+function isSigning(value: unknown): boolean {
+  if (!isPlainObject(value)) return false
+  const { key, kid, alg, jku = 'https://key.example', ...rest } = value
+  const isAlgorithm = signatureAlgorithms.some((name) => name === alg)
+  return isPlainObject(key) && isText(kid) && isAlgorithm && isHttpUrl(jku) && Object.keys(rest).length === 0
+}
+
+function isScopes(value: unknown): boolean {
+  return isPlainObject(value) && Object.entries(value).every(([name, list]) => (name === '*' || isOperationName(name)) && isScopeList(list))
+}
+
+/** Of the characters that a scope may have: RFC 6749 §3.3. */
+const isScopeList = isListOf((one) => typeof one === 'string' && /^[!#-[\]-~]+$/.test(one))
+
+function isCors(value: unknown): boolean {
+  if (!isPlainObject(value)) return false
+  const { origins, credentials = false, ...rest } = value
+  if (!isBoolean(credentials) || Object.keys(rest).length > 0) return false
+  if (!Array.isArray(origins) || origins.length === 0) return false
+  return origins.every(isOrigin) || (origins.length === 1 && origins[0] === '*' && !credentials)
+}
+
+// A star inside of a name would look like a pattern, and match nothing.
+const isOrigin = (value: unknown) => isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
+
+const isMount = (value: unknown) => typeof value === 'string' && /^(\/[A-Za-z0-9._~-]+)+$/.test(value)
+const isLog = (value: unknown) => isPlainObject(value) && ['debug', 'info', 'warn', 'error'].every((level) => isFunction(value[level]))
+const isWorld = (value: unknown) =>
+  isPlainObject(value) && ['now', 'timer', 'defer', 'randomBytes'].every((name) => isFunction(value[name]))
+const isStoreSource = (value: unknown) => typeof value === 'object' && value !== null && 'open' in value && isFunction(value.open)
+
+export const serverRules: Readonly<Record<keyof ServerOptions, OptionRule>> = {
+  store: { takes: "a store, such as sqlite('tasks.db')", ok: isStoreSource },
+  auth: { takes: 'bearerTokens(…), jwt(…) or anonymous()', ok: isAuth, secret: true },
+  url: { takes: 'an http or https URL without query', ok: isHttpUrl },
+  trustedProxies: { takes: "a list of addresses or networks such as '10.0.0.0/8'", ok: isListOf(isAddressOrNetwork) },
+  signing: {
+    takes: `an object with key (a private JWK or CryptoKey), kid, alg (${signatureAlgorithms.join(', ')}) and perhaps jku`,
+    ok: isSigning,
+    secret: true,
+  },
+  scopes: { takes: "an object of lists of texts by operation, or by '*'", ok: isScopes },
+  cors: {
+    takes: "an object with origins (such as ['https://app.example'], or ['*'] without credentials) and perhaps credentials",
+    ok: isCors,
+  },
+  mounts: { takes: 'an object with jsonRpc and httpJson', ok: isPlainObject },
+  limits: { takes: `an object with ${Object.keys(defaultLimits).join(', ')}`, ok: isPlainObject },
+  concurrency: { takes: 'a whole number from 1', ok: isWhole(1) },
+  idempotency: { takes: "true, false or 'strict'", ok: (value) => isBoolean(value) || value === 'strict' },
+  clientContextIds: { takes: 'true or false', ok: isBoolean },
+  push: { takes: 'true or false', ok: isBoolean },
+  log: { takes: 'an object with debug, info, warn and error', ok: isLog },
+  world: { takes: 'an object with now, timer, defer and randomBytes', ok: isWorld },
+}
+
+const mountRule: OptionRule = { takes: "a path such as '/a2a/v1'", ok: isMount }
+const limitRule: OptionRule = { takes: 'a whole number', ok: isWhole(0) }
+
+/** @throws {TypeError} on an unknown or wrong option, in one sentence that names it */
+export function checkServerOptions(door: string, options: ServerOptions): void {
+  checkOptions(door, options, serverRules)
+  checkOptions(`${door}: mounts`, options.mounts ?? {}, { jsonRpc: mountRule, httpJson: mountRule })
+  checkOptions(`${door}: limits`, options.limits ?? {}, Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, limitRule])))
+  const { jsonRpc, httpJson } = { ...defaultMounts, ...options.mounts }
+  if (`${jsonRpc}/`.startsWith(`${httpJson}/`) || `${httpJson}/`.startsWith(`${jsonRpc}/`)) {
+    throw new TypeError(`${door}: mounts jsonRpc and httpJson must not lie within each other; they are ${jsonRpc} and ${httpJson}`)
+  }
+}
