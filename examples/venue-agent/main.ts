@@ -1,0 +1,70 @@
+/** Starts the venue agent on a socket with a SQLite file and two development identities, and says how to talk to it. */
+
+import { bearerTokens, serve, sqlite } from 'errand'
+import { venueAgent } from './agent.js'
+
+const host = process.env['HOST'] || '127.0.0.1'
+const port = readPort(process.env['PORT'] || '4000')
+const file = process.env['ERRAND_STORE'] || 'venues.db'
+
+// Their tokens are their names: fit for one's own machine and for nothing else.
+const developers = ['alice', 'bob'] as const
+
+if (!/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)) {
+  fail(
+    `HOST is ${host}, but the identities alice and bob are for development on this machine only. Leave HOST out, or set it to 127.0.0.1.`,
+  )
+}
+
+const server = await serve(venueAgent, {
+  host,
+  port,
+  store: sqlite(file),
+  auth: bearerTokens(Object.fromEntries(developers.map((name) => [name, name]))),
+}).catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)))
+
+let stopping = false
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => {
+    // The second one does not wait.
+    if (stopping) process.exit(1)
+    stopping = true
+    void server.close().then(() => process.exit(0))
+  })
+}
+
+console.log(banner(server.url))
+
+function banner(url: string): string {
+  const id = '"$(node -p "crypto.randomUUID()")"'
+  const send = (path: string, user: string, body: string) =>
+    `curl -sN ${url}${path} -H 'A2A-Version: 1.0' -H 'Authorization: Bearer ${user}' -H 'Content-Type: application/json' \\\n    -d '${body.replace('MESSAGE_ID', `'${id}'`)}'`
+  const message = (text: string) => `{"message":{"messageId":"MESSAGE_ID","role":"ROLE_USER","parts":[{"text":"${text}"}]}}`
+  return `
+The venue agent is up. Its tasks are kept in ${file}.
+
+  card       ${url}/.well-known/agent-card.json
+  JSON-RPC   ${url}/a2a/v1
+  HTTP+JSON  ${url}/rest
+
+You are alice or bob: send "Authorization: Bearer alice" or "Authorization: Bearer bob". Neither sees the other's tasks. Try:
+
+  ${send('/rest/message:send', 'alice', message('We need a place in Lisbon for 120 people for two days, with catering'))}
+
+  ${send('/rest/message:stream', 'alice', message('Thorough search: Oslo, 40 people, 1 day'))}
+
+  ${send('/a2a/v1', 'bob', `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":${message('hello')}}`)}
+`
+}
+
+function readPort(text: string): number {
+  const number = Number(text)
+  return Number.isInteger(number) && number >= 0 && number <= 65_535
+    ? number
+    : fail(`PORT takes a number from 0 to 65535; it is ${JSON.stringify(text)}.`)
+}
+
+function fail(reason: string): never {
+  console.error(reason)
+  process.exit(2)
+}
