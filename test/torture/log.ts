@@ -1,0 +1,76 @@
+/** What a store's file holds, read from a copy of it and of its write-ahead log: the original stays as the dead server left it. */
+
+import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import { loadSqlite } from '../../src/store/sqlite/driver.js'
+import { eventOf, stateOf, textOf } from '../../src/store/sqlite/rows.js'
+import type { TaskEvent } from '../../src/task/event.js'
+
+export interface LoggedEvent extends TaskEvent {
+  readonly epoch: number
+  readonly timestamp: number | null
+}
+
+export interface LoggedTask {
+  readonly id: string
+  readonly state: string
+  readonly lastSeq: number
+  readonly epoch: number
+  readonly events: LoggedEvent[]
+  readonly snapshot: { readonly seq: number; readonly body: string } | undefined
+}
+
+export interface Log {
+  readonly tasks: ReadonlyMap<string, LoggedTask>
+  /** What SQLite says of the file; `ok` when it is whole. */
+  readonly integrity: string
+  /** Tasks in each state by the store's own counters, and counted. */
+  readonly counters: Readonly<Record<string, number>>
+  readonly counted: Readonly<Record<string, number>>
+}
+
+/** The copy is at `to`. Its parts fit each other only if nothing is checkpointed meanwhile: the server is dead, or has written little. */
+export function copyStore(file: string, to: string): void {
+  for (const end of ['', '-wal', '-shm']) rmSync(to + end, { force: true })
+  for (const end of ['', '-wal']) if (existsSync(file + end)) copyFileSync(file + end, to + end)
+}
+
+/** Opens a copy, which becomes a database like any other by that. */
+export async function readLog(copy: string): Promise<Log> {
+  const { open } = await loadSqlite()
+  const driver = open(copy)
+  try {
+    const tasks = new Map<number, LoggedTask>()
+    const rows = driver.prepare('select t.*, s.seq as at, s.body from task t left join snapshot s on s.task = t.key order by t.key').all()
+    for (const row of rows) {
+      tasks.set(Number(row['key']), {
+        id: textOf(row['id']),
+        state: stateOf(row['state']),
+        lastSeq: Number(row['last_seq']),
+        epoch: Number(row['epoch']),
+        events: [],
+        snapshot: row['body'] === null ? undefined : { seq: Number(row['at']), body: textOf(row['body']) },
+      })
+    }
+    const columns = 'key >> 30 as task, key & 0x3fffffff as seq, epoch, kind, ts, body'
+    for (const row of driver.prepare(`select ${columns} from task_event order by key`).all()) {
+      const task = tasks.get(Number(row['task']))
+      if (task === undefined) throw new Error(`there are events of a task ${Number(row['task'])} that does not exist`)
+      task.events.push({ ...eventOf(row), epoch: Number(row['epoch']), timestamp: row['ts'] === null ? null : Number(row['ts']) })
+    }
+    const sums = (sql: string) =>
+      Object.fromEntries(
+        driver
+          .prepare(sql)
+          .all()
+          .map((row) => [stateOf(row['state']), Number(row['n'])]),
+      )
+    return {
+      tasks: new Map([...tasks.values()].map((task) => [task.id, task])),
+      integrity: String(driver.prepare('pragma integrity_check').get()?.['integrity_check']),
+      counters: sums('select state, sum(n) as n from task_count group by state having sum(n) <> 0 order by state'),
+      counted: sums('select state, count(*) as n from task group by state order by state'),
+    }
+  } finally {
+    driver.close()
+  }
+}
