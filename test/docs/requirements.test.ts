@@ -41,18 +41,7 @@ const counts: Readonly<Record<string, readonly [number, number]>> = {
   '13': [23, 35],
 }
 
-const parts = [
-  'TLS',
-  'card signing',
-  'card validators',
-  'client',
-  'gRPC',
-  'in-task authorization',
-  'jwt',
-  'push delivery',
-  'rate limits and audit',
-  'scopes',
-]
+const parts = ['TLS', 'client', 'gRPC', 'in-task authorization', 'push delivery', 'rate limits and audit']
 const levels = ['MUST', 'MUST NOT', 'SHOULD', 'SHOULD NOT']
 const parties = ['server', 'client', 'both', 'agent author', 'operator']
 const members = ['id', 'section', 'level', 'who', 'requirement', 'tests', 'unobservable', 'later']
