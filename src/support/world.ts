@@ -29,8 +29,25 @@ export const systemWorld: World = Object.freeze({
     return () => clearTimeout(handle)
   },
   defer: typeof setImmediate === 'function' ? (run: () => void) => void setImmediate(run) : (run: () => void) => void setTimeout(run, 0),
-  randomBytes: (length: number) => crypto.getRandomValues(new Uint8Array(length)),
+  randomBytes: pooledRandomBytes(4096),
 })
+
+/** Random bytes by the pool: a call of the system costs more than the few bytes that an id takes. Each byte is given out once. */
+function pooledRandomBytes(size: number): World['randomBytes'] {
+  const pool = new Uint8Array(size)
+  let used = size
+  return (length) => {
+    if (length > size / 4) return crypto.getRandomValues(new Uint8Array(length))
+    if (used + length > size) {
+      crypto.getRandomValues(pool)
+      used = 0
+    }
+    used += length
+    const bytes = pool.slice(used - length, used)
+    pool.fill(0, used - length, used)
+    return bytes
+  }
+}
 
 /**
  * Waits `ms` by the world's clock.

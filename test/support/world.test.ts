@@ -155,3 +155,37 @@ describe('systemWorld', () => {
     expect(systemWorld.randomBytes(32)).not.toEqual(systemWorld.randomBytes(32))
   })
 })
+
+test('random bytes have the length that was asked for, and none is given out twice', () => {
+  const seen = new Set<string>()
+  for (const length of [0, 1, 16, 16, 1023, 1024, 1025, 5000, ...Array.from({ length: 2000 }, () => 16)]) {
+    const bytes = systemWorld.randomBytes(length)
+    expect(bytes).toHaveLength(length)
+    if (length < 16) continue
+    const text = Buffer.from(bytes).toString('hex')
+    expect(seen.has(text)).toBe(false)
+    expect(text).not.toMatch(/^0+$/)
+    seen.add(text)
+  }
+})
+
+test('bytes that were given out are the receiver’s own', () => {
+  const mine = systemWorld.randomBytes(16)
+  const copy = mine.slice()
+  for (let i = 0; i < 1000; i++) systemWorld.randomBytes(16).fill(1)
+  expect(mine).toEqual(copy)
+})
+
+test('a timer of more than 24.8 days waits for its day', () => {
+  vi.useFakeTimers()
+  try {
+    const fire = vi.fn()
+    systemWorld.timer(60 * 86_400_000, fire)
+    vi.advanceTimersByTime(60 * 86_400_000 - 1)
+    expect(fire).not.toHaveBeenCalled()
+    vi.advanceTimersByTime(1)
+    expect(fire).toHaveBeenCalledTimes(1)
+  } finally {
+    vi.useRealTimers()
+  }
+})
