@@ -46,7 +46,9 @@ export interface Runs {
 export function createRuns(options: RunsOptions): Runs {
   const { store, world, log, concurrency } = options
   const holder = uuid(world)
+  /** The run that a task has now. One that was told to stop may keep its place beside it for a while. */
   const active = new Map<TaskRef, Run>()
+  const placed = new Set<Run>()
   const queue: { readonly header: TaskHeader; readonly turn: Turn }[] = []
   const closing = new AbortController()
   let taken = 0
@@ -86,13 +88,14 @@ export function createRuns(options: RunsOptions): Runs {
     const { ref } = claimed.header
     const run = new Run({ ...options, claimed, holder, turn, history })
     active.set(ref, run)
+    placed.add(run)
     run.signal.addEventListener('abort', () => onDetached(ref, run), { once: true })
     void run.settled.then(() => leave(ref, run))
   }
 
   function leave(ref: TaskRef, run: Run): void {
-    if (active.get(ref) !== run) return
-    active.delete(ref)
+    if (!placed.delete(run)) return
+    if (active.get(ref) === run) active.delete(ref)
     release()
   }
 
@@ -122,12 +125,12 @@ export function createRuns(options: RunsOptions): Runs {
   async function close(): Promise<void> {
     closing.abort('shutdown')
     queue.length = 0
-    if (active.size === 0) return
-    const settled = Promise.all([...active.values()].map((run) => run.settled))
+    if (placed.size === 0) return
+    const settled = Promise.all([...placed].map((run) => run.settled))
     const grace = new AbortController()
     await Promise.race([settled, sleep(world, options.graceMs, grace.signal).catch(() => undefined)])
     grace.abort()
-    for (const run of active.values()) run.detach('shutdown')
+    for (const run of placed) run.detach('shutdown')
   }
 
   return {
