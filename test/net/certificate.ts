@@ -1,0 +1,20 @@
+/** A certificate of files.internal and 127.0.0.1, signed by itself, with its key. It proves nothing outside of these tests. */
+
+export const key = `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgnbUrBthVfFixtqov
+mLncB1dZYfkEu7HDn93fXtwfKpOhRANCAASCgfjG0h8V0djniKhPZDF+egu9a5Mj
+YtwM6UiY755Fd1cOluaUdvG0zLDQ4LGECQB4QGvE0udi7/Mgy3GV5kqW
+-----END PRIVATE KEY-----
+`
+
+export const certificate = `-----BEGIN CERTIFICATE-----
+MIIBdjCCARygAwIBAgIBATAKBggqhkjOPQQDAjAZMRcwFQYDVQQDDA5maWxlcy5p
+bnRlcm5hbDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFowGTEXMBUG
+A1UEAwwOZmlsZXMuaW50ZXJuYWwwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAASC
+gfjG0h8V0djniKhPZDF+egu9a5MjYtwM6UiY755Fd1cOluaUdvG0zLDQ4LGECQB4
+QGvE0udi7/Mgy3GV5kqWo1MwUTAfBgNVHREEGDAWgg5maWxlcy5pbnRlcm5hbIcE
+fwAAATAPBgNVHRMBAf8EBTADAQH/MB0GA1UdDgQWBBRvGObH+8Ulkg7kP1xxIx3G
+X1Vz1DAKBggqhkjOPQQDAgNIADBFAiEA0UBlHHJy4C+6ZNvuxEXxBLgK1CEP3G1U
+2ElTom5oeskCIHqFSCPPLWmuT8iF7wFHN8XOMlZqutZbHVOMbJigiWEy
+-----END CERTIFICATE-----
+`
