@@ -85,7 +85,7 @@ function errorBody(id: Id, error: A2AError): string {
 /** The id to answer under, as far as there is one. */
 function idOf(body: unknown): Id {
   const id = isObject(body) ? body['id'] : null
-  return (typeof id === 'string' && id.length <= longestId) || (typeof id === 'number' && Number.isFinite(id)) ? id : null
+  return (typeof id === 'string' && id.length <= longestId) || (typeof id === 'number' && isExact(id)) ? id : null
 }
 
 /** @throws {InvalidRequestError} for whatever is no single request that wants an answer (D19) */
@@ -97,10 +97,17 @@ function readEnvelope(body: unknown): Envelope {
   if (id === undefined) throw new InvalidRequestError('A request needs an id: A2A has no notifications.')
   if (id !== null && typeof id !== 'string' && typeof id !== 'number')
     throw new InvalidRequestError('The member id must be a string, a number or null.')
+  if (typeof id === 'number' && !isExact(id))
+    throw new InvalidRequestError('The member id must be a number that can be echoed as it is: send a larger one as a string.')
   if (typeof id === 'string' && id.length > longestId)
     throw new InvalidRequestError(`The member id must have at most ${longestId} characters.`)
   if (typeof method !== 'string' || method === '') throw new InvalidRequestError('The member method must name an operation.')
   return { id, method, params: params ?? {} }
+}
+
+/** Whether a number read from JSON is surely the one that was written: a larger integer has lost digits. */
+function isExact(id: number): boolean {
+  return Number.isFinite(id) && Math.abs(id) <= Number.MAX_SAFE_INTEGER
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -39,7 +39,7 @@ export function findRoute(method: string, path: string): Route {
   if (tenant !== undefined && tenant !== '' && rest.length > 0) {
     for (const match of matches(rest)) found.push({ ...match, members: { ...match.members, tenant: decodeSegment(tenant) } })
   }
-  if (found.length === 0) throw new MethodNotFoundError(path)
+  if (found.length === 0) throw new MethodNotFoundError(path || '/')
   const route = found.find(({ verbs }) => verbs.includes(method))
   if (!route) throw new MethodNotFoundError(`${method} ${path}`, [...new Set(found.flatMap(({ verbs }) => verbs))])
   return { operation: route.operation, members: route.members }

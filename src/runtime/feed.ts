@@ -12,7 +12,7 @@ interface Topic {
   lastSeq: number
   tail: TaskEvent[]
   bytes: number
-  readonly waiting: Set<() => void>
+  readonly waiting: Set<(interruption?: unknown) => void>
 }
 
 export interface Feed {
@@ -28,6 +28,8 @@ export interface Feed {
    * the call are not looked at: the caller does that after calling.
    */
   untilRest(ref: TaskRef, after: number, signal: AbortSignal): Promise<void>
+  /** Ends what waits for events of this task with `reason`: nobody knows when the next one comes. */
+  interrupt(ref: TaskRef, reason: unknown): void
   close(): void
 }
 
@@ -90,7 +92,11 @@ export function createFeed(store: Store): Feed {
     }
   }
 
-  return { follow, untilRest, close: stop }
+  function interrupt(ref: TaskRef, reason: unknown): void {
+    for (const wake of [...(topics.get(ref)?.waiting ?? [])]) wake(reason)
+  }
+
+  return { follow, untilRest, interrupt, close: stop }
 }
 
 function keep(topic: Topic, events: readonly TaskEvent[]): void {
@@ -116,13 +122,15 @@ function nextCommit(topic: Topic, cursor: number, signal: AbortSignal): Promise<
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason)
     if (topic.lastSeq > cursor) return resolve()
-    const wake = () => {
+    const wake = (interruption?: unknown) => {
       topic.waiting.delete(wake)
-      signal.removeEventListener('abort', wake)
+      signal.removeEventListener('abort', onAbort)
       if (signal.aborted) reject(signal.reason)
+      else if (interruption !== undefined) reject(interruption)
       else resolve()
     }
+    const onAbort = () => wake()
     topic.waiting.add(wake)
-    signal.addEventListener('abort', wake, { once: true })
+    signal.addEventListener('abort', onAbort, { once: true })
   })
 }

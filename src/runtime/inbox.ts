@@ -3,6 +3,7 @@
 import type { Message } from '../protocol/wire.js'
 import type { Store, TaskHeader } from '../store/store.js'
 import { type Duration, durationMs } from '../support/duration.js'
+import { checkOptions, isString } from '../support/options.js'
 import type { World } from '../support/world.js'
 import { messageOf } from '../task/make-event.js'
 import type { Feed } from './feed.js'
@@ -40,6 +41,9 @@ export function createInbox({ store, feed, world, header, signal }: InboxOptions
   }
 
   async function next(options: { readonly timeout?: Duration } = {}): Promise<Message | undefined> {
+    checkOptions('inbox.next', options, {
+      timeout: { takes: "milliseconds or a text such as '20s'", ok: (value) => isString(value) || typeof value === 'number' },
+    })
     const waiting = new AbortController()
     const stop = () => waiting.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })

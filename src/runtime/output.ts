@@ -2,7 +2,9 @@
 
 import { decode } from '../protocol/codec.js'
 import { A2AError } from '../protocol/errors.js'
+import { isWellFormed } from '../protocol/text.js'
 import type { Json, Part } from '../protocol/wire.js'
+import { checkOptions, isBoolean, isString, isText, type OptionRule } from '../support/options.js'
 
 export type PartLike = string | Part
 export type PartsLike = PartLike | readonly PartLike[]
@@ -46,6 +48,10 @@ export class Ending<O = unknown> {
   }
 }
 
+const id: OptionRule = { takes: 'a text', ok: isText }
+const artifactRules = { id, description: { takes: 'a text', ok: isString } }
+const chunkRules = { id, last: { takes: 'true or false', ok: isBoolean } }
+
 /** A progress note: WORKING with a status message. Notes are shown to streams and push, and are not history. Spec §4.1.3. */
 export function working(note?: PartsLike): Emission {
   return new Emission({ kind: 'working', parts: note === undefined ? [] : toParts(note) })
@@ -53,6 +59,7 @@ export function working(note?: PartsLike): Emission {
 
 /** A whole artifact at once; its name is its id unless `id` is given. An artifact of that id is replaced. Spec §4.1.7. */
 export function artifact(name: string, parts: PartsLike, options: { readonly id?: string; readonly description?: string } = {}): Emission {
+  checkOptions('artifact', options, artifactRules)
   const artifactId = checkName('artifact', options.id ?? name)
   return new Emission({ kind: 'artifact', artifactId, name, description: options.description, parts: toSomeParts('artifact', parts) })
 }
@@ -63,6 +70,7 @@ export function artifact(name: string, parts: PartsLike, options: { readonly id?
  * A chunk for an artifact that was closed in this turn is an error of the agent.
  */
 export function chunk(name: string, parts: PartsLike, options: { readonly id?: string; readonly last?: boolean } = {}): Emission {
+  checkOptions('chunk', options, chunkRules)
   const artifactId = checkName('chunk', options.id ?? name)
   return new Emission({ kind: 'chunk', artifactId, name, parts: toSomeParts('chunk', parts), last: options.last === true })
 }
@@ -102,9 +110,14 @@ export function endOfTurn(returned: unknown): TurnEnd {
 
 /** The output behind a yielded value; a yielded string is a chunk of the artifact `result`. */
 export function outputOf(yielded: unknown): Output {
-  if (typeof yielded === 'string') return { kind: 'chunk', artifactId: 'result', name: 'result', parts: [{ text: yielded }], last: false }
+  if (typeof yielded === 'string') return { kind: 'chunk', artifactId: 'result', name: 'result', parts: toParts(yielded), last: false }
   const output = Emission.outputOf(yielded)
   if (output) return output
+  if (isPromise(yielded)) {
+    // Nobody will look at it again, and an error in it would end the process.
+    yielded.catch(() => undefined)
+    throw new TypeError('a run yielded a promise: await it, or yield what it brings')
+  }
   const what = Ending.endOf(yielded) ? 'the end of a turn: return it' : `${describe(yielded)}: yield working(), artifact() or chunk()`
   throw new TypeError(`a run yielded ${what}`)
 }
@@ -113,9 +126,23 @@ export function outputOf(yielded: unknown): Output {
 function resultParts(value: unknown): readonly Part[] {
   // As JSON it would be an empty object, and a task that failed would pass for a completed one.
   if (value instanceof Error) throw value
+  if (!isJsonLike(value)) {
+    throw new TypeError(
+      `a run returned ${describe(value)} of the class ${Object(value).constructor?.name}, which JSON does not know: return a list, an object, or bytes as { raw: base64 }`,
+    )
+  }
   if (typeof value === 'string' || isPart(value)) return toParts(value)
   if (Array.isArray(value) && value.length > 0 && value.every((one) => isPart(one))) return toParts(value)
   return [checkPart({ data: value })]
+}
+
+/** Whether `value` is what JSON makes of it: an object of a class would lose whatever it does not keep in members. */
+function isJsonLike(value: unknown): value is Json {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return true
+  if ('toJSON' in value && typeof value.toJSON === 'function') return true
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // The second holds for plain objects of every realm.
+  return prototype === null || Object.getPrototypeOf(prototype) === null
 }
 
 const contents = ['text', 'raw', 'url', 'data'] as const
@@ -129,10 +156,16 @@ function isPart(value: unknown): value is Part {
 
 export function toParts(parts: PartsLike): readonly Part[] {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [parts]
-  return list.map((part) => (typeof part === 'string' ? { text: part } : checkPart(part)))
+  return list.map((part) => (typeof part === 'string' ? { text: checkText('a text', part) } : checkPart(part)))
 }
 
-function toSomeParts(door: string, parts: PartsLike): readonly Part[] {
+/** @throws {TypeError} where half of a pair of UTF-16 stands alone, as at the end of a text that was cut inside an emoji */
+function checkText(what: string, text: string): string {
+  if (isWellFormed(text)) return text
+  throw new TypeError(`${what} holds half of a character: ${JSON.stringify(text.slice(-20))}. Put text out in whole characters`)
+}
+
+export function toSomeParts(door: string, parts: PartsLike): readonly Part[] {
   const list = toParts(parts)
   if (list.length === 0) throw new TypeError(`${door}() takes at least one part`)
   return list
@@ -143,13 +176,19 @@ function checkPart(part: unknown): Part {
     return decode('Part', part)
   } catch (error) {
     const why = error instanceof A2AError ? error.message : 'it is not JSON'
-    throw new TypeError(`not a part: ${why}. A part is a string or an object with one of text, raw, url or data`, { cause: error })
+    throw new TypeError(`not a part: ${why.replace(/\.$/, '')}. A part is a string or an object with one of text, raw, url or data`, {
+      cause: error,
+    })
   }
 }
 
 function checkName(door: string, name: unknown): string {
   if (typeof name !== 'string' || name === '') throw new TypeError(`${door}() takes the artifact's name first; it got ${describe(name)}`)
-  return name
+  return checkText("an artifact's name", name)
+}
+
+function isPromise(value: unknown): value is Promise<unknown> {
+  return typeof value === 'object' && value !== null && 'catch' in value && typeof value.catch === 'function'
 }
 
 function describe(value: unknown): string {

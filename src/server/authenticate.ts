@@ -17,6 +17,8 @@ export interface Auth {
   readonly authenticates: boolean
   /** The caller, or undefined when nothing valid was shown. */
   identify(credentials: Credentials): Promise<Principal | undefined> | Principal | undefined
+  /** Called once before the server starts. @throws {TypeError} for keys that nobody could use */
+  prepare?(): Promise<void>
   /** Value of WWW-Authenticate in a refusal (RFC 9110 §11.6.1). */
   challenge(credentials: Credentials): string
   /** For the card: schemes by name; one of them is enough. Spec §4.5. */

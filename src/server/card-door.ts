@@ -42,6 +42,7 @@ export function createCardDoor({ card, publicUrl, vary, since }: CardDoorOptions
     // The ones in use stay: the oldest is the one that was asked for the longest time ago.
     published.delete(url)
     published.set(url, made)
+    made.catch(() => published.get(url) === made && published.delete(url))
     const [oldest] = published.keys()
     if (published.size > keptCards && oldest !== undefined) published.delete(oldest)
     return made

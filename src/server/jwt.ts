@@ -3,6 +3,7 @@
 import {
   createLocalJWKSet,
   errors,
+  importJWK,
   type JSONWebKeySet,
   type JWTPayload,
   type JWTVerifyGetKey,
@@ -103,6 +104,7 @@ export function jwt(options: JwtOptions): Auth {
         throw error instanceof A2AError ? error : keysMissing(error)
       }
     },
+    prepare: () => checkKeys(options.jwks),
     challenge: bearerChallenge,
     schemes: { bearer: { httpAuthSecurityScheme: { scheme: 'Bearer', bearerFormat: 'JWT' } } },
   })
@@ -118,6 +120,24 @@ function checkAlgorithms(algorithms: readonly string[], secret: string | undefin
       throw new TypeError(`jwt: option secret takes at least ${least} characters for ${name}; it got fewer`)
   }
 }
+
+/** A key that cannot be read would refuse every token of its own, or all of them, and nobody would know why. */
+async function checkKeys(jwks: JwtOptions['jwks']): Promise<void> {
+  if (jwks === undefined || typeof jwks === 'string') return
+  for (const key of jwks.keys) {
+    const name = `the key ${JSON.stringify(key.kid ?? key.kty)} of jwt's option jwks`
+    // RFC 7518 §3.3: 2048 bits, in base64url.
+    if (key.kty === 'RSA' && (key.n ?? '').length < 342) throw new TypeError(`${name} is an RSA key of less than 2048 bits`)
+    try {
+      await importJWK(key, key.alg ?? usualAlgorithms[key.kty ?? ''] ?? '')
+    } catch (cause) {
+      throw new TypeError(`${name} cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    }
+  }
+}
+
+/** To read a key by that does not name its algorithm; any of its kind does. */
+const usualAlgorithms: Readonly<Record<string, string>> = { RSA: 'RS256', EC: 'ES256', OKP: 'EdDSA' }
 
 function keySource({ jwks, secret }: JwtOptions): KeySet {
   if (typeof jwks === 'string') return remoteKeySet(jwks)

@@ -23,7 +23,8 @@ export function createKeepAlive(world: World, idleMs: number): KeepAlive {
   function look(): void {
     const now = world.now()
     for (const stream of streams.values()) {
-      if (now - stream.last < idleMs - lookMs) continue
+      // A clock that was set back says nothing of the silence: it is taken for long enough.
+      if (now >= stream.last && now - stream.last < idleMs - lookMs) continue
       stream.last = now
       stream.beat(keepAlive)
     }

@@ -52,6 +52,8 @@ export interface TaskWrite {
   readonly inboxSeq?: number
   /** Merged member by member into the memory of the task's context. */
   readonly memory?: Readonly<Record<string, Json>>
+  /** Made, or put in the place of the one with its id. */
+  readonly pushConfig?: StoredPushConfig
 }
 
 /** A message as the idempotency table knows it: the same caller, id and content within 24 h mean the same send. */
@@ -166,6 +168,9 @@ export interface Store {
   /** A task with its first event. `onAccepted` is called as soon as the write is sure to stand or fall with its
    * commit, at the latest right after it: what it starts may append to the same commit, and must bear its failure. */
   create(task: NewTask, onAccepted?: (created: Created) => void): Promise<Created>
+
+  /** What became of this caller's message before, or undefined if it is a new one: what `create` would find. */
+  accepted(caller: Caller, inbound: Inbound): Promise<Repeated | undefined>
 
   /** The task `id` of this caller, or undefined: somebody else's is no other case than none. */
   find(caller: Caller, id: string): Promise<TaskHeader | undefined>

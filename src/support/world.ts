@@ -3,12 +3,20 @@
 export interface World {
   /** Wall-clock time in milliseconds since the epoch. */
   now(): number
-  /** Calls `fire` once after `ms`; the returned function takes it back. */
-  timer(ms: number, fire: () => void): () => void
+  /**
+   * Calls `fire` once after `ms`; the returned function takes it back. A pending timer is no reason for the process to
+   * stay, unless `holds` says so.
+   */
+  timer(ms: number, fire: () => void, options?: TimerOptions): () => void
   /** Calls `run` at the end of this turn of the event loop, after its promises have settled. */
   defer(run: () => void): void
   /** `length` unpredictable bytes. */
   randomBytes(length: number): Uint8Array
+}
+
+export interface TimerOptions {
+  /** The process stays until the timer has fired or was taken back. Default false. */
+  readonly holds?: boolean
 }
 
 /** setTimeout takes a longer one for 1 ms. */
@@ -17,13 +25,12 @@ const longestTimeoutMs = 2 ** 31 - 1
 /** The real clock, timers and random source. */
 export const systemWorld: World = Object.freeze({
   now: () => Date.now(),
-  timer(ms: number, fire: () => void) {
+  timer(ms: number, fire: () => void, { holds = false }: TimerOptions = {}) {
     let handle: ReturnType<typeof setTimeout>
     const arm = (left: number) => {
       const now = Math.min(left, longestTimeoutMs)
       handle = setTimeout(() => (left > now ? arm(left - now) : fire()), now)
-      // A pending timer is no reason for a process to stay.
-      if (typeof handle === 'object') handle.unref()
+      if (typeof handle === 'object' && !holds) handle.unref()
     }
     arm(ms)
     return () => clearTimeout(handle)
@@ -54,17 +61,18 @@ function pooledRandomBytes(size: number): World['randomBytes'] {
  *
  * @throws the signal's reason when it is aborted first
  */
-export function sleep(world: World, ms: number, signal?: AbortSignal): Promise<void> {
+export function sleep(world: World, ms: number, signal?: AbortSignal, options?: TimerOptions): Promise<void> {
   return new Promise((resolve, reject) => {
     if (signal?.aborted) return reject(signal.reason)
     const onAbort = () => {
       takeBack()
       reject(signal?.reason)
     }
-    const takeBack = world.timer(ms, () => {
+    const fire = () => {
       signal?.removeEventListener('abort', onAbort)
       resolve()
-    })
+    }
+    const takeBack = world.timer(ms, fire, options)
     signal?.addEventListener('abort', onAbort, { once: true })
   })
 }

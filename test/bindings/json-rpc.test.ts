@@ -141,3 +141,15 @@ describe('statuses (D18)', () => {
     }
   })
 })
+
+test.each(['12345678901234567890', '-9007199254740993', '1e400'])(
+  'the id %s could not be echoed as it is, and is refused (D19)',
+  async (id) => {
+    const server = await openServer(scriptAgent)
+    const body = `{"jsonrpc":"2.0","id":${id},"method":"ListTasks","params":{}}`
+    const headers = { 'a2a-version': '1.0', authorization: 'Bearer alice', 'content-type': 'application/json' }
+    const response = await server.fetch(new Request('http://agent.test/a2a/v1', { method: 'POST', headers, body }))
+    expect(await response.json()).toMatchObject({ id: null, error: { code: -32600 } })
+    await server.close()
+  },
+)

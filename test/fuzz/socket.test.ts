@@ -10,7 +10,7 @@ import { openRaw, type RawConnection, rawRequest } from './raw-http.js'
 import { beyondEnvelope, insideOperation } from './reach.js'
 import { prepare } from './victim.js'
 
-const total = Number(process.env['FUZZ_SOCKET_REQUESTS'] ?? 1000)
+const total = Number(process.env['FUZZ_SOCKET_REQUESTS'] ?? 1300)
 const firstSeed = Number(process.env['FUZZ_SEED'] ?? 500_001)
 
 test.each(bindingNames)(

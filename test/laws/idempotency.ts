@@ -163,6 +163,19 @@ export function idempotencyLaws(open: Open): void {
     expect((await follow(store, header, inbound('f'))).outcome).toBe('updated')
   })
 
+  test('whether a message was accepted can be asked before anything is done with it', async () => {
+    const { store, world } = await open()
+    const task = newTask({ inbound: inbound() })
+    expect(await store.accepted(task.caller, inbound())).toBeUndefined()
+    const header = await create(store, task)
+    expect(await store.accepted(task.caller, inbound())).toEqual({ outcome: 'duplicate', header, seq: 1 })
+    expect(await store.accepted(task.caller, inbound('m', 2))).toBeUndefined()
+    expect(await store.accepted(task.caller, inbound('m', 2, true))).toEqual({ outcome: 'conflict' })
+    expect(await store.accepted(freshCaller(), inbound())).toBeUndefined()
+    await world.advance(dayMs + 1)
+    expect(await store.accepted(task.caller, inbound())).toBeUndefined()
+  })
+
   test('a message that was refused may be sent again', async () => {
     const { store } = await open()
     const header = await create(store, newTask())

@@ -107,7 +107,11 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
 
   const memoryOf = ({ caller, contextId }: TaskHeader) => state.memory.get(nameOf(caller, contextId)) ?? {}
 
-  function write(task: Row, { events, memory, holder, waiting, ...numbers }: TaskWrite, tell: (run: () => void) => void): void {
+  function write(
+    task: Row,
+    { events, memory, pushConfig: _, holder, waiting, ...numbers }: TaskWrite,
+    tell: (run: () => void) => void,
+  ): void {
     if (events.length > 0 && finalStates.includes(task.header.state)) throw new TypeError('a final task takes no events')
     state.revision++
     const first = task.header.lastSeq + 1
@@ -194,6 +198,7 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
         onAccepted?.(outcome)
         return outcome
       }),
+    accepted: async (caller, inbound) => repeated(caller, inbound),
     find: async (caller, id) => state.byName.get(nameOf(caller, id))?.header,
     update: (ref, decide, inbound) =>
       unit((tell) => {
@@ -203,6 +208,7 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
         const first = task.header.lastSeq + 1
         const decision = decide(task.header)
         if (decision.write) write(task, decision.write, tell)
+        if (decision.write?.pushConfig) task.configs.set(decision.write.pushConfig.id, decision.write.pushConfig)
         if (task.header.lastSeq >= first) accept(task.header.caller, inbound, ref, first)
         return { outcome: 'updated', header: task.header, result: decision.result }
       }),

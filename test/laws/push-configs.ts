@@ -24,6 +24,20 @@ export function pushConfigLaws(open: Open): void {
     expect(await store.listPushConfigs(ref, { limit: 10 })).toEqual([full, small])
   })
 
+  test('a configuration may come with the write that it belongs to', async () => {
+    const { store } = await open()
+    const task = newTask()
+    const { ref } = await create(store, task)
+    const mine = config(task, 'mine')
+    await store.update(ref, () => ({ result: undefined, write: { events: [], pushConfig: mine } }))
+    expect(await store.listPushConfigs(ref, { limit: 10 })).toEqual([mine])
+    const refused = store.update(ref, () => {
+      throw new Error('no')
+    })
+    await expect(refused).rejects.toThrow('no')
+    expect(await store.listPushConfigs(ref, { limit: 10 })).toEqual([mine])
+  })
+
   test('a configuration that is not there is none', async () => {
     const { store } = await open()
     const { ref } = await create(store, newTask())

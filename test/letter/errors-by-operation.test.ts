@@ -10,7 +10,7 @@ import { withStore } from '../runtime/kit.js'
 
 const extension = 'urn:test:required'
 const { run, ...info } = scriptAgent
-const extendedCard = () => ({ description: 'More.' })
+const extendedCard = ({ id }: { readonly id: string }) => (id === 'bob' ? undefined : { description: 'More.' })
 const users = bearerTokens({ alice: { id: 'alice', tenants: ['red'] }, bob: 'bob' })
 
 /** Servers in which something is missing or wrong. Each has a task of Alice's that is done, one that waits, and a push configuration. */
@@ -39,7 +39,7 @@ function open(variant: Variant): Promise<Server> {
     })
   if (variant !== 'broken') return openServer(able, options)
   const fails = () => Promise.reject(new Error('secret at /var/lib'))
-  const card = () => (isBroken ? fails() : extendedCard())
+  const card = (user: { readonly id: string }) => (isBroken ? fails() : extendedCard(user))
   const store = withStore((inner) => ({
     find: (...given) => (isBroken ? fails() : inner.find(...given)),
     list: (...given) => (isBroken ? fails() : inner.list(...given)),
@@ -158,7 +158,7 @@ const special: Readonly<Record<OperationName, Partial<Rows>>> = {
   DeleteTaskPushNotificationConfig: ofTaskConfig,
   GetExtendedAgentCard: {
     UnsupportedOperationError: { on: 'bare' },
-    ExtendedAgentCardNotConfiguredError: 'a card that is declared is there: the declaration is made from it',
+    ExtendedAgentCardNotConfiguredError: { as: 'bob' },
   },
 }
 
@@ -248,7 +248,7 @@ describe('every error of every operation', () => {
 
   test('each row of the table is provoked by some operation, or by none for one reason', () => {
     const never = errorNames.filter((name) => !provoked.some(({ error }) => error === name))
-    expect(never).toEqual(['InvalidAgentResponseError', 'ExtendedAgentCardNotConfiguredError'])
+    expect(never).toEqual(['InvalidAgentResponseError'])
     expect(rows).toHaveLength(operationNames.length * errorNames.length * bindingNames.length)
   })
 })

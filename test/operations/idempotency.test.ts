@@ -1,7 +1,7 @@
 /** The same message sent twice is one send. Spec §3.3.1, D7. */
 
 import { describe, expect, test } from 'vitest'
-import type { Server } from '../../src/index.js'
+import { agent, type Server } from '../../src/index.js'
 import { virtualWorld } from '../../src/testing/virtual-world.js'
 import { scriptAgent } from '../harness/script-agent.js'
 import { bindingNames, call, frames, openServer, refusal, result, userMessage } from '../harness/server.js'
@@ -154,3 +154,18 @@ describe.each(bindingNames)('over %s', (binding) => {
     await server.close()
   })
 })
+
+test.each(bindingNames)(
+  'a message that made a task is answered with it again, whatever the agent would answer by now, over %s',
+  async (binding) => {
+    let asked = 0
+    const forgetful = agent({ name: 'A', description: 'B', answer: () => (asked++ === 0 ? undefined : 'Hello again.') }, () => 'done')
+    const server = await openServer(forgetful)
+    const message = userMessage('go')
+    const first = await result(server.fetch, binding, 'SendMessage', { message })
+    const second = await result(server.fetch, binding, 'SendMessage', { message })
+    expect(second.task?.id).toBe(first.task.id)
+    expect(asked).toBe(1)
+    await server.close()
+  },
+)

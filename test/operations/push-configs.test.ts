@@ -2,8 +2,10 @@
 
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Server } from '../../src/index.js'
+import { UnavailableError } from '../../src/protocol/errors.js'
 import { scriptAgent } from '../harness/script-agent.js'
 import { type BindingName, bindingNames, call, openServer, refusal, result, userMessage } from '../harness/server.js'
+import { withStore } from '../runtime/kit.js'
 
 const url = 'https://hook.test/path?query=1'
 const secrets = { token: 'very-secret-token', authentication: { scheme: 'Bearer', credentials: 'very-secret-credentials' } }
@@ -228,3 +230,19 @@ async function reasonOf(
 ): Promise<string> {
   return (await refusal(of.fetch, binding, operation, params)).reason
 }
+
+test.each(bindingNames)('a configuration in a follow-up is kept with its message or not at all, over %s', async (binding) => {
+  let fails = false
+  const store = withStore((inner) => ({
+    putPushConfig: (...given) => (fails ? Promise.reject(new UnavailableError()) : inner.putPushConfig(...given)),
+  }))
+  const server = await openServer(scriptAgent, { push: true, store })
+  const { task } = await result(server.fetch, binding, 'SendMessage', { message: userMessage('ask') })
+  fails = true
+  const message = userMessage('42', { taskId: task.id })
+  const configuration = { taskPushNotificationConfig: { url: 'https://hook.example/x', id: 'mine' } }
+  await result(server.fetch, binding, 'SendMessage', { message, configuration })
+  const { configs } = await result(server.fetch, binding, 'ListTaskPushNotificationConfigs', { taskId: task.id })
+  expect(configs.map(({ id }: any) => id)).toEqual(['mine'])
+  await server.close()
+})

@@ -9,7 +9,7 @@ import { UnavailableError } from '../../src/protocol/errors.js'
 import type { StoreSource } from '../../src/store/store.js'
 import { virtualWorld } from '../../src/testing/virtual-world.js'
 import { scriptAgent } from '../harness/script-agent.js'
-import { bindingNames, call, openServer, result, userMessage } from '../harness/server.js'
+import { bindingNames, call, openServer, refusal, result, userMessage } from '../harness/server.js'
 import { begin, closeStill, gate, getTask, openStill, statesOf, subscribe, take, takeAll, withStore } from './kit.js'
 
 const of = (run: Run) => agent({ name: 'Test', description: 'Does what the test says.' }, run)
@@ -60,6 +60,34 @@ describe('a commit that fails', () => {
       expect(task.artifacts[0].parts).toEqual([{ text: 'kept' }])
       expect(task.status.message.parts[0].text).toBe('The server could not store what the agent did.')
       expect(lines.filter(({ level }) => level === 'error')).toHaveLength(1)
+    },
+  )
+
+  test.each(bindingNames)(
+    'that goes on failing: whoever waits over %s is told to come back, and the task is FAILED once the store can',
+    async (binding) => {
+      const goOn = gate()
+      const broken = breakable()
+      const { fetch, world } = await openStill(
+        of(async function* () {
+          yield chunk('a', 'kept')
+          await goOn.opened
+          yield chunk('a', 'lost')
+        }),
+        { store: broken.store },
+      )
+      const waiting = refusal(fetch, binding, 'SendMessage', { message: userMessage('go') })
+      await world.advance(0)
+      const { tasks } = await result(fetch, binding, 'ListTasks', {})
+      const id = tasks[0].id
+      broken.isBroken = true
+      goOn.open()
+      await world.advance(5_000)
+      expect(await waiting).toMatchObject({ status: 503, reason: 'UNAVAILABLE' })
+      broken.isBroken = false
+      await world.advance(30_000)
+      const task = await result(fetch, binding, 'GetTask', { id })
+      expect(task.status.state).toBe('TASK_STATE_FAILED')
     },
   )
 

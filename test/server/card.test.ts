@@ -7,7 +7,7 @@ import { operationNames } from '../../src/protocol/operations.js'
 import { virtualWorld } from '../../src/testing/virtual-world.js'
 import { openRaw, rawRequest } from '../fuzz/raw-http.js'
 import { scriptAgent } from '../harness/script-agent.js'
-import { bindingNames, call, frames, openSocket, people, quiet, result, userMessage } from '../harness/server.js'
+import { bindingNames, call, frames, openServer, openSocket, people, quiet, refusal, result, userMessage } from '../harness/server.js'
 import { openStill } from '../runtime/kit.js'
 
 const cardPath = '/.well-known/agent-card.json'
@@ -237,14 +237,9 @@ describe('a signed card', () => {
   test.each<[string, object, RegExp]>([
     ['a public key', { signing: 'public' }, /^the option signing cannot sign the card: /],
     ['a key of another algorithm', { signing: 'ES384' }, /^the option signing cannot sign the card: /],
-    [
-      'an empty required member (D21)',
-      { inputModes: [] },
-      /^the option signing cannot sign the card: a card with an empty defaultInputModes cannot be signed: /,
-    ],
-  ])('with %s the server does not start', async (_, { signing: how, inputModes }: any, sentence) => {
+  ])('with %s the server does not start', async (_, { signing: how }: any, sentence) => {
     const key = how === 'public' ? await exportJWK(keys.publicKey) : signing.key
-    const info = { name: 'A', description: 'B', ...(inputModes && { inputModes }) }
+    const info = { name: 'A', description: 'B' }
     const options = {
       store: sqlite(':memory:'),
       auth: people,
@@ -277,6 +272,37 @@ describe('the extended card', () => {
       const direct = await result(fetch, binding, 'GetExtendedAgentCard', {}, { url: server.url })
       expect(direct.supportedInterfaces[0].url).toBe(`${server.url}/a2a/v1`)
     }
+  })
+
+  test.each(bindingNames)('declared but not there for this caller is ExtendedAgentCardNotConfigured, over %s', async (binding) => {
+    const none = agent(
+      { name: 'A', description: 'B', extendedCard: ({ id }) => (id === 'alice' ? { description: 'Hers.' } : undefined) },
+      () => 'x',
+    )
+    const server = await openServer(none)
+    expect((await result(server.fetch, binding, 'GetExtendedAgentCard', {})).description).toBe('Hers.')
+    expect(await refusal(server.fetch, binding, 'GetExtendedAgentCard', {}, { as: 'bob' })).toMatchObject({
+      reason: 'EXTENDED_AGENT_CARD_NOT_CONFIGURED',
+    })
+    await server.close()
+  })
+
+  test.each<[string, unknown]>([
+    ['a text', 'abc'],
+    ['members of wrong types', { supportedInterfaces: 'nope', name: 5 }],
+    ['a required member that is empty', { name: '' }],
+  ])('made of %s is an error of the agent and goes out to nobody', async (_, made) => {
+    const lines: unknown[] = []
+    const log = { ...quiet, error: (message: string, fields?: object) => lines.push([message, fields]) }
+    const server = await openServer(
+      agent({ name: 'A', description: 'B', extendedCard: () => made as object as never }, () => 'x'),
+      { log },
+    )
+    for (const binding of bindingNames) {
+      expect(await refusal(server.fetch, binding, 'GetExtendedAgentCard', {})).toMatchObject({ reason: 'INTERNAL' })
+    }
+    expect(lines).toHaveLength(2)
+    await server.close()
   })
 
   test('needs a server that knows its callers', async () => {

@@ -1,7 +1,8 @@
 /** Options of jwt(), unknown, missing, wrong and contradictory: one sentence each, and no secret in it. */
 
 import { beforeAll, describe, expect, test } from 'vitest'
-import { jwt } from '../../src/index.js'
+import { createServer, jwt, sqlite } from '../../src/index.js'
+import { scriptAgent } from '../harness/script-agent.js'
 import { audience, issuer, makeKey, type TestKey } from './issuer.js'
 
 const secret = 'a shared secret of 32 characters'
@@ -87,4 +88,14 @@ describe('options', () => {
   test('what jwt() made shows no key and no secret', () => {
     expect(JSON.stringify(untyped({ issuer, audience, secret }))).not.toContain(secret)
   })
+})
+
+test.each<[string, object, RegExp]>([
+  ['a kind that there is not', { kty: 'banana', kid: 'k' }, /^the key "k" of jwt's option jwks cannot be read: /],
+  ['half of a key', { kty: 'EC', crv: 'P-256', x: 'AAAA', kid: 'k' }, /^the key "k" of jwt's option jwks cannot be read: /],
+  ['a short RSA key', { kty: 'RSA', n: 'AQAB', e: 'AQAB', kid: 'k' }, /is an RSA key of less than 2048 bits$/],
+])('a server does not start with %s among its keys', async (_, key, sentence) => {
+  const auth = jwt({ issuer, audience, jwks: { keys: [key as never] } })
+  const started = createServer(scriptAgent, { store: sqlite(':memory:'), url: 'https://agent.test', auth })
+  await expect(started).rejects.toThrow(sentence)
 })

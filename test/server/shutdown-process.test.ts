@@ -13,6 +13,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { bindingNames, frames, result, userMessage } from '../harness/server.js'
 
 const main = fileURLToPath(new URL('../../dist/examples/venue-agent/main.js', import.meta.url))
+const index = new URL('../../dist/src/index.js', import.meta.url).href
 const run = promisify(execFile)
 
 interface Running {
@@ -89,6 +90,25 @@ describe('stopping', () => {
     await started
     child.kill('SIGINT')
     expect(await ended).toMatchObject({ code: 0, signal: null })
+  })
+
+  test('a run that is under way goes on for its time, though nothing else keeps the process', async () => {
+    const script = `
+      import { agent, bearerTokens, createServer, sqlite } from ${JSON.stringify(index)}
+      const slow = agent({ name: 'Slow', description: 'Takes its time.' }, async (task) => { await task.sleep(300); return 'done' })
+      const options = () => ({ store: sqlite('tasks.db'), url: 'http://agent.test', auth: bearerTokens({ alice: 'alice' }) })
+      const headers = { 'a2a-version': '1.0', authorization: 'Bearer alice', 'content-type': 'application/json' }
+      const server = await createServer(slow, options())
+      const message = { messageId: '1', role: 'ROLE_USER', parts: [{ text: 'go' }] }
+      const body = JSON.stringify({ message, configuration: { returnImmediately: true } })
+      await server.fetch(new Request('http://agent.test/rest/message:send', { method: 'POST', headers, body }))
+      await server.close()
+      const again = await createServer(slow, options())
+      console.log(await (await again.fetch(new Request('http://agent.test/rest/tasks', { headers }))).text())
+      await again.close()
+    `
+    const { stdout } = await run(process.execPath, ['--input-type=module', '-e', script], { cwd: folder })
+    expect(JSON.parse(stdout).tasks.map(({ status }: any) => status.state)).toEqual(['TASK_STATE_COMPLETED'])
   })
 
   test('a second SIGTERM does not wait for the work that is under way', async () => {

@@ -131,9 +131,9 @@ describe('parts', () => {
 
   test('options of outputs are known by name', () => {
     // @ts-expect-error it is `last`
-    chunk('a', 'b', { lastChunk: true })
+    expect(() => chunk('a', 'b', { lastChunk: true })).toThrow('chunk has no option "lastChunk"; it takes id, last')
     // @ts-expect-error a whole artifact has no last chunk
-    artifact('a', 'b', { last: true })
+    expect(() => artifact('a', 'b', { last: true })).toThrow('artifact has no option "last"; it takes id, description')
     expectTypeOf(artifact('a', 'b', { id: 'one', description: 'two' })).toEqualTypeOf<Emission>()
   })
 })

@@ -12,6 +12,7 @@ import { createInboundMessages } from './inbound.js'
 import { createListing } from './listing.js'
 import { createPushConfigs } from './push-configs.js'
 import { createReading } from './reading.js'
+import { refOf } from './rows.js'
 import { createSecrets } from './secrets.js'
 import { createTasks, type Draft } from './tasks.js'
 
@@ -84,6 +85,7 @@ export function createStore({ driver, world, onWritten, release }: StoreNeeds): 
     const remember = write.memory && contexts.merge(draft.account, draft.header.contextId, write.memory)
     const header = tasks.change(draft, write)
     remember?.()
+    if (write.pushConfig !== undefined) pushConfigs.put(draft.header.ref, write.pushConfig)
     return header
   }
 
@@ -111,6 +113,16 @@ export function createStore({ driver, world, onWritten, release }: StoreNeeds): 
         return created
       })
     },
+
+    accepted: (caller, inbound) =>
+      read(() => {
+        const account = accounts.find(caller)
+        const found = account === undefined ? undefined : inboundMessages.find(account, inbound)
+        if (found === undefined || found === 'conflict') return found && { outcome: 'conflict' }
+        // What this turn has accepted is not committed yet, and has no header to be read: `create` will find it.
+        const header = reading.header(refOf(found.task))
+        return header && { outcome: 'duplicate', header, seq: found.seq }
+      }),
 
     find: (caller, id) => read(() => reading.find(caller, id)),
 

@@ -25,7 +25,12 @@ export function lockFile(open: OpenDriver, file: string): () => void {
     driver.exec(`begin exclusive; pragma user_version = ${process.pid}; commit`)
   } catch (cause) {
     driver?.close()
-    throw isBusy(cause) ? taken(file, readPid(lock), cause) : new Error(`the lock ${lock} cannot be taken`, { cause })
+    throw isBusy(cause)
+      ? taken(file, readPid(lock), cause)
+      : new Error(
+          `${file} cannot be opened: its lock ${lock} cannot be taken (${cause instanceof Error ? cause.message : String(cause)}). May this user write here?`,
+          { cause },
+        )
   }
   const owned = driver
   held.add(lock)
@@ -38,7 +43,8 @@ function canonical(file: string): string {
   const path = resolve(file)
   const folder = dirname(path)
   if (!existsSync(folder)) throw new Error(`${file} cannot be opened: there is no folder ${folder}. Make it first, or use another file`)
-  return join(realpathSync(folder), basename(path))
+  // A link and what it leads to are one file. One that is not there yet has its folder's name.
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(folder), basename(path))
 }
 
 function isBusy(thrown: unknown): boolean {

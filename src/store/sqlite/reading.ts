@@ -13,6 +13,7 @@ export interface EventsOptions {
 
 export interface Reading {
   find(caller: Caller, id: string): TaskHeader | undefined
+  header(ref: TaskRef): TaskHeader | undefined
   /** @throws {Error} when there is no such task */
   text(ref: TaskRef): TaskText
   events(ref: TaskRef, after: number, options?: EventsOptions): readonly TaskEvent[]
@@ -27,6 +28,7 @@ export function createReading(driver: Driver): Reading {
   const byId = driver.prepare(
     `select ${headerColumns} from account a join task t on t.account = a.key and t.id = ? where a.tenant = ? and a.owner = ?`,
   )
+  const byKey = driver.prepare(`select ${headerColumns} from task t join account a on a.key = t.account where t.key = ?`)
   const text = driver.prepare(
     `select t.state, t.last_seq, s.seq, s.body from task t left join snapshot s on s.task = t.key where t.key = ?`,
   )
@@ -47,6 +49,10 @@ export function createReading(driver: Driver): Reading {
   return {
     find(caller, id) {
       const row = byId.get(id, caller.tenant, caller.owner)
+      return row === undefined ? undefined : headerOf(row)
+    },
+    header(ref) {
+      const row = byKey.get(ref)
       return row === undefined ? undefined : headerOf(row)
     },
     text(ref) {

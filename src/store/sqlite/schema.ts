@@ -52,13 +52,34 @@ const migrations: readonly string[] = [
   `,
 ]
 
+/** In the header of every file of ours: "ERND" in ASCII. */
+const applicationId = 0x45524e44
+
+/**
+ * Looks before anything is changed whether `file` is a store or empty.
+ *
+ * @throws {Error} when it is the database of another program, or none at all
+ */
+export function checkFile(driver: Driver, file: string): void {
+  let id: number
+  let tables: number
+  try {
+    id = Number(driver.prepare('pragma application_id').get()?.['application_id'])
+    tables = Number(driver.prepare('select count(*) as n from sqlite_master').get()?.['n'])
+  } catch (cause) {
+    throw new Error(`${file} cannot be opened: it is no SQLite database, or cannot be read. Use another file`, { cause })
+  }
+  if (id === applicationId || (id === 0 && tables === 0)) return
+  throw new Error(`${file} is the database of another program. Use another file`)
+}
+
 /**
  * Makes or updates the tables of `file`.
  *
  * @throws {Error} when the file was written by a newer version of this program
  */
 export function migrate(driver: Driver, file: string, known: readonly string[] = migrations): void {
-  driver.exec('create table if not exists migration(number integer primary key)')
+  driver.exec(`pragma application_id = ${applicationId}; create table if not exists migration(number integer primary key)`)
   const done = Number(driver.prepare('select coalesce(max(number), 0) as number from migration').get()?.['number'])
   if (done > known.length) {
     throw new Error(

@@ -1,5 +1,7 @@
 /** A store in one SQLite file, or in memory: the default, and the one that tests use. */
 
+import { existsSync } from 'node:fs'
+
 import { checkOptions, show } from '../../support/options.js'
 import type { World } from '../../support/world.js'
 import type { Store, StoreSource } from '../store.js'
@@ -7,7 +9,7 @@ import { type Checkpoints, createCheckpoints } from './checkpoint.js'
 import { createStore } from './create-store.js'
 import { type Driver, loadSqlite, type OpenDriver } from './driver.js'
 import { lockFile } from './lock.js'
-import { migrate } from './schema.js'
+import { checkFile, migrate } from './schema.js'
 
 export interface SqliteOptions {
   /**
@@ -49,6 +51,7 @@ export interface OpenSqliteOptions extends SqliteOptions {
 export async function openSqlite(file: string, options: OpenSqliteOptions): Promise<Store> {
   const { open, source } = await loadSqlite()
   const isFile = file !== ':memory:'
+  if (isFile) checkBefore(open, file)
   const unlock = isFile ? lockFile(open, file) : () => {}
   try {
     const driver = connect(open, file, options)
@@ -72,8 +75,30 @@ export async function openSqlite(file: string, options: OpenSqliteOptions): Prom
   }
 }
 
+/** Before a lock is laid beside it: a file that is somebody else's stays as it was, and so does its folder. */
+function checkBefore(open: OpenDriver, file: string): void {
+  if (!existsSync(file)) return
+  const driver = openFile(open, file)
+  try {
+    checkFile(driver, file)
+  } finally {
+    driver.close()
+  }
+}
+
+function openFile(open: OpenDriver, file: string): Driver {
+  try {
+    return open(file)
+  } catch (cause) {
+    throw new Error(
+      `${file} cannot be opened: ${cause instanceof Error ? cause.message : String(cause)}. Is it a file that this user may write?`,
+      { cause },
+    )
+  }
+}
+
 function connect(open: OpenDriver, file: string, { durability = defaultSqliteOptions.durability }: SqliteOptions): Driver {
-  const driver = open(file)
+  const driver = openFile(open, file)
   try {
     driver.exec('pragma busy_timeout = 5000; pragma journal_mode = wal; pragma wal_autocheckpoint = 0; pragma temp_store = memory')
     driver.exec(`pragma synchronous = ${durability === 'power' ? 'full' : 'normal'}; pragma cache_size = -65536`)

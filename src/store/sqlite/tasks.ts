@@ -228,7 +228,7 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
 }
 
 function headerAfter(before: TaskHeader, write: TaskWrite): TaskHeader {
-  const { events, memory: _, holder, waiting, ...numbers } = write
+  const { events, memory: _memory, pushConfig: _pushConfig, holder, waiting, ...numbers } = write
   const last = events.findLast(isStatus)
   return {
     ...before,

@@ -2,6 +2,9 @@
 
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { loadSqlite } from '../../../src/store/sqlite/driver.js'
 import { sqlite } from '../../../src/store/sqlite/sqlite.js'
@@ -70,4 +73,16 @@ test('stores in memory do not meet', async () => {
   const [a, b] = [await sqlite(':memory:').open({ world }), await sqlite(':memory:').open({ world })]
   await a.close()
   await b.close()
+})
+
+test('a link to a file that is open is that file', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'errand-link-'))
+  const file = join(folder, 'tasks.db')
+  const first = await sqlite(file).open({ world: virtualWorld() })
+  symlinkSync(file, join(folder, 'link.db'))
+  await expect(sqlite(join(folder, 'link.db')).open({ world: virtualWorld() })).rejects.toThrow(`pid ${process.pid}`)
+  await first.close()
+  const second = await sqlite(join(folder, 'link.db')).open({ world: virtualWorld() })
+  await second.close()
+  rmSync(folder, { recursive: true })
 })
