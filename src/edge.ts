@@ -1,10 +1,12 @@
 /** The door for hosts that speak Fetch and nothing else, such as workers at the edge: agents and `createServer()`, without sockets and files. */
 
+export { AddressRefusedError } from './net/address-guard.js'
 export { CardSignatureError, type FindKey, type SigningKey, signCard, verifyCard } from './protocol/card-signature.js'
 export type { AgentCard, Artifact, Json, JsonObject, Message, Part, Task, TaskState, TaskStatus } from './protocol/wire.js'
 export {
   type Agent,
   type AgentInfo,
+  type AgentOptions,
   type Answer,
   agent,
   type Result,
@@ -26,8 +28,9 @@ export {
   rejected,
   working,
 } from './runtime/output.js'
+export { type Skill, type SkillInfo, type SkillOptions, type Skills, type SkillTask, skill } from './runtime/skill.js'
 export { type Auth, anonymous, bearerTokens, type TokenUser } from './server/authenticate.js'
 export type { Cors } from './server/cors.js'
 export { createServer, type Server } from './server/create-server.js'
 export { type JwtOptions, jwt } from './server/jwt.js'
-export type { Limits, Mounts, Scopes, ServerOptions } from './server/options.js'
+export type { Limits, Mounts, Outbound, Scopes, ServerOptions } from './server/options.js'

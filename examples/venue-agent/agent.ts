@@ -4,6 +4,7 @@ import { agent, chunk, completed, inputRequired, rejected, type TaskHandle, type
 import { type FullBrief, isFull, readBrief } from './brief.js'
 import { question, toFullBrief, understand } from './conversation.js'
 import { listed } from './features.js'
+import { hasLink, withLinkedBriefs } from './linked-brief.js'
 import { cities } from './places.js'
 import { briefData, briefText, explain, search, shortlistData, shortlistText, stages } from './search.js'
 
@@ -19,6 +20,7 @@ export const venueAgent = agent(
     examples: [
       'We need a place in Lisbon for about 120 people, two days, with catering and wifi',
       'Same again but for 3 days',
+      'Our brief is at https://events.example/brief.html',
       'Thorough search: Berlin, 250 attendees, 12th to 14th May, step-free',
     ],
     answer,
@@ -28,6 +30,7 @@ export const venueAgent = agent(
 
 /** What needs no task: a greeting, thanks, a question about this agent. */
 function answer({ text }: Turn): string | undefined {
+  if (hasLink(text)) return undefined
   const { topic } = readBrief(text)
   if (topic === 'greeting') return `Hello! ${purpose}`
   if (topic === 'help')
@@ -36,9 +39,14 @@ function answer({ text }: Turn): string | undefined {
 }
 
 async function* run(task: TaskHandle) {
-  const understood = understand(textsOf(task), toFullBrief(task.context.get('brief')))
-  if (task.turn === 1 && understood.latest.topic === 'other') return rejected(`That is not about venues. ${purpose}`)
-  if (!isFull(understood.brief)) return inputRequired(question(understood, task.turn))
+  const { texts, problem } = await withLinkedBriefs(task, textsOf(task))
+  const understood = understand(texts, toFullBrief(task.context.get('brief')))
+  if (task.turn === 1 && understood.latest.topic === 'other' && problem === undefined)
+    return rejected(`That is not about venues. ${purpose}`)
+  if (!isFull(understood.brief)) {
+    const asks = question(understood, task.turn)
+    return inputRequired(problem === undefined ? asks : `${problem} ${asks}`)
+  }
   yield* understood.thorough ? thoroughSearch(task, understood.brief) : quickSearch(understood.brief)
   task.context.set('brief', briefData(understood.brief))
   return completed(explain(search(understood.brief)))

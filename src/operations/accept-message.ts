@@ -6,9 +6,12 @@ import { checkMediaTypes } from '../protocol/media-types.js'
 import { isFinal } from '../protocol/states.js'
 import type { Message, SendMessageRequest } from '../protocol/wire.js'
 import type { Turn } from '../runtime/agent.js'
-import { toParts } from '../runtime/output.js'
+import { toSomeParts } from '../runtime/output.js'
+import { namedSkill, type Route } from '../runtime/route-skill.js'
+import { keepRoute } from '../runtime/run-skills.js'
+import { onlySkillId } from '../runtime/skill.js'
 import { textOf } from '../runtime/task-handle.js'
-import type { Created, Decision, Inbound, Repeated, TaskHeader, TaskWrite } from '../store/store.js'
+import type { Created, Decision, Inbound, Repeated, StoredPushConfig, TaskHeader, TaskWrite } from '../store/store.js'
 import { uuid } from '../support/world.js'
 import { judgeContextId, makeContextId } from '../task/context-id.js'
 import { createdEvent, messageEvent, nextTimestamp, statusEvent } from '../task/make-event.js'
@@ -16,7 +19,8 @@ import { checkHistoryLength, invalid } from './check-params.js'
 import { callerOf, type OperationContext, userOf } from './context.js'
 import { findTask } from './find-task.js'
 import { contentHash } from './idempotency.js'
-import { configOfSend, keepConfig, type SentConfig } from './push-config.js'
+import { configOfSend, configToKeep, type SentConfig } from './push-config.js'
+import { checkFollowUp } from './route-skill.js'
 
 export type Accepted =
   | { readonly kind: 'reply'; readonly message: Message }
@@ -48,7 +52,11 @@ export async function acceptMessage(
   const pushConfig = configOfSend(context, configuration?.taskPushNotificationConfig)
   if (message.role !== 'ROLE_USER') throw invalid('message.role', 'must be ROLE_USER in a message to the agent')
   checkHistoryLength(configuration?.historyLength, 'configuration.historyLength')
-  checkMediaTypes(message.parts, context.agent.inputModes)
+  const { router } = context.agent
+  if (!router) {
+    namedSkill(message, () => [onlySkillId(context.agent.name)])
+    checkMediaTypes(message.parts, context.agent.inputModes)
+  }
   const turn: Turn = {
     message,
     text: textOf(message),
@@ -58,15 +66,30 @@ export async function acceptMessage(
   }
   if (message.taskId !== undefined) return continueTask(context, message.taskId, turn, call, pushConfig)
   const contextId = chooseContext(context, message.contextId, call)
+  const earlier = await answeredBefore(context, message, call)
+  if (earlier) return repeated(earlier)
+  const route = router && (await router.route(message))
   const reply = await context.agent.answer?.(turn)
   if (reply !== undefined)
-    return { kind: 'reply', message: { messageId: uuid(context.world), contextId, role: 'ROLE_AGENT', parts: toParts(reply) } }
-  return beginTask(context, contextId, turn, call, { onCreated, pushConfig })
+    return {
+      kind: 'reply',
+      message: { messageId: uuid(context.world), contextId, role: 'ROLE_AGENT', parts: toSomeParts('answer', reply) },
+    }
+  return beginTask(context, contextId, turn, call, { onCreated, pushConfig, route })
+}
+
+/** Asked before the agent is: a message that made a task makes no direct reply when it comes again (D7). */
+async function answeredBefore(context: OperationContext, message: Message, call: Call): Promise<Repeated | undefined> {
+  const { inbound } = inboundOf(context, message)
+  // Without these two nothing is done that `create` does not undo by finding the message itself.
+  if (!inbound || !(context.agent.answer || context.agent.router)) return undefined
+  return context.store.accepted(callerOf(call), inbound)
 }
 
 interface Beginning {
   readonly onCreated: OnCreated | undefined
   readonly pushConfig: SentConfig | undefined
+  readonly route: Route | undefined
 }
 
 async function beginTask(
@@ -74,11 +97,13 @@ async function beginTask(
   contextId: string,
   turn: Turn,
   call: Call,
-  { onCreated, pushConfig }: Beginning,
+  { onCreated, pushConfig, route }: Beginning,
 ): Promise<Accepted> {
   const { store, runs, world } = context
   const ids = { id: uuid(world), contextId }
   const event = createdEvent(ids, turn.message, world.now())
+  const first = turnIn(ids, turn)
+  if (route) keepRoute(first.message, route)
   const place = runs.reserve()
   let begun: TaskHeader | undefined
   // A queued task is claimed later, but it is this call's answer all the same.
@@ -86,7 +111,7 @@ async function beginTask(
     if (created.outcome !== 'created') return
     begun = created.header
     onCreated?.(begun)
-    if (place) runs.begin(created, turnIn(ids, turn), [messageIn(ids, turn.message)])
+    if (place) runs.begin(created, first, [messageIn(ids, turn.message)])
   }
   try {
     const created = await store.create(
@@ -101,7 +126,7 @@ async function beginTask(
       start,
     )
     if (created.outcome !== 'created') return repeated(created)
-    if (!place) runs.enqueue(created.header, turnIn(ids, turn))
+    if (!place) runs.enqueue(created.header, first)
     return { kind: 'task', header: created.header, seq: 1, created: event.body }
   } finally {
     if (place && !begun) runs.release()
@@ -120,13 +145,18 @@ async function continueTask(
   const { contextId } = turn.message
   if (contextId !== undefined && contextId !== found.contextId)
     throw invalid('message.contextId', `is not the context of task ${taskId}; leave it out, or send the task's own`)
+  if (context.agent.router)
+    await checkFollowUp(context.agent.router, store, {
+      header: found,
+      message: turn.message,
+      isAnswer: answers(found, turn.message),
+    })
   const { inbound } = inboundOf(context, turn.message)
-  const updated = await store.update(found.ref, (header) => receive(header, turn.message, world.now()), inbound)
+  const config = pushConfig && (await configToKeep(store, found.ref, pushConfig))
+  const updated = await store.update(found.ref, (header) => receive(header, turn.message, { now: world.now(), config }), inbound)
   if (updated.outcome !== 'updated') return repeated(updated)
   const { header, result } = updated
-  // Before anything else that may fail: the turn has begun in the log, and somebody must run it.
   if (result.begins) runs.enqueue(header, turnIn(header, turn))
-  if (pushConfig) await keepConfig(context, found.ref, pushConfig)
   return { kind: 'task', header, seq: result.seq }
 }
 
@@ -137,16 +167,29 @@ interface Received {
 }
 
 /** What a message does, by the state it finds (D11). */
-function receive(header: TaskHeader, message: Message, now: number): Decision<Received> {
+function receive(
+  header: TaskHeader,
+  message: Message,
+  { now, config }: { readonly now: number; readonly config: StoredPushConfig | undefined },
+): Decision<Received> {
   if (isFinal(header.state)) {
     throw new UnsupportedOperationError(
       `Task ${header.id} has ended and takes no more messages. Send the message without taskId, with contextId ${header.contextId}, to begin a new task.`,
     )
   }
   const seq = header.lastSeq + 1
-  if (!answers(header, message)) return { result: { seq, begins: false }, write: { events: [messageEvent('message', header, message)] } }
+  const kept = config && { pushConfig: config }
+  if (!answers(header, message)) {
+    return { result: { seq, begins: false }, write: { events: [messageEvent('message', header, message)], ...kept } }
+  }
   const working = statusEvent(header, 'TASK_STATE_WORKING', nextTimestamp(header.statusTimestamp, now))
-  const write: TaskWrite = { events: [messageEvent('turn', header, message), working], turn: header.turn + 1, waiting: null, attempt: 0 }
+  const write: TaskWrite = {
+    events: [messageEvent('turn', header, message), working],
+    turn: header.turn + 1,
+    waiting: null,
+    attempt: 0,
+    ...kept,
+  }
   return { result: { seq, begins: true }, write }
 }
 

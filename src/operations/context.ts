@@ -1,5 +1,6 @@
 /** What every operation may use, made once per server. */
 
+import type { AddressGuard } from '../net/address-guard.js'
 import type { Call, Reply } from '../protocol/call.js'
 import { UnavailableError } from '../protocol/errors.js'
 import type { OperationName } from '../protocol/operations.js'
@@ -26,6 +27,8 @@ export interface OperationContext {
   readonly clientContextIds: boolean
   /** Whether push configurations are taken. */
   readonly push: boolean
+  /** Judges the addresses that callers want to be notified at. */
+  readonly guard: AddressGuard
   /** Scopes needed by operation; those under `*` for the ones that are not named. */
   readonly scopes: { readonly [Name in OperationName | '*']?: readonly string[] }
   /** The server's card under its base URL `url`, with `more` in place of its own members; signed where the server signs. */

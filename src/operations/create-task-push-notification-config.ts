@@ -8,7 +8,7 @@ import { checkPushConfig, shownConfig, storedConfig } from './push-config.js'
 
 export const createTaskPushNotificationConfig: Operation<TaskPushNotificationConfig> = async (context, params, call) => {
   if (params.taskId === undefined) throw invalid('taskId', 'is required')
-  checkPushConfig(params)
+  checkPushConfig(params, context)
   const { ref, id: taskId } = await findTask(context, call, params.taskId)
   const config = storedConfig(params, context.world)
   await context.store.putPushConfig(ref, config)

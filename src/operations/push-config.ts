@@ -1,5 +1,6 @@
 /** What the four operations on push configurations share. Spec §4.3, §3.1.7 to §3.1.10. */
 
+import { type AddressGuard, AddressRefusedError } from '../net/address-guard.js'
 import { PushNotificationNotSupportedError } from '../protocol/errors.js'
 import type { TaskPushNotificationConfig } from '../protocol/wire.js'
 import type { Store, StoredPushConfig, TaskRef } from '../store/store.js'
@@ -27,15 +28,22 @@ export function shownConfig(config: StoredPushConfig, taskId: string, tenant: st
 /** Characters of a configuration's id. */
 const longestId = 256
 
-/** @throws {InvalidParamsError} naming what is wrong with the id or the address; `prefix` stands before the names of the fields */
-export function checkPushConfig({ id, url }: TaskPushNotificationConfig, prefix = ''): void {
+interface Check {
+  readonly guard: AddressGuard
+  /** Stands before the names of the fields. */
+  readonly prefix?: string
+}
+
+/** @throws {InvalidParamsError} naming what is wrong with the id or the address (D25) */
+export function checkPushConfig({ id, url }: TaskPushNotificationConfig, { guard, prefix = '' }: Check): void {
   if (id !== undefined && (id.length > longestId || hasControls(id))) {
     throw invalid(`${prefix}id`, `must be at most ${longestId} characters without control characters; leave it out to be given one`)
   }
-  const field = `${prefix}url`
-  const parsed = URL.canParse(url) ? new URL(url) : undefined
-  if (parsed?.protocol !== 'https:' && parsed?.protocol !== 'http:') throw invalid(field, 'must be an http or https URL')
-  if (parsed.username !== '' || parsed.password !== '') throw invalid(field, 'must not hold a user name or password; use authentication')
+  try {
+    guard.checkUrl(url)
+  } catch (error) {
+    throw error instanceof AddressRefusedError ? invalid(`${prefix}url`, error.demand) : error
+  }
 }
 
 function hasControls(text: string): boolean {
@@ -50,18 +58,20 @@ export interface SentConfig {
   readonly isNamed: boolean
 }
 
-export function configOfSend({ push, world }: OperationContext, config: TaskPushNotificationConfig | undefined): SentConfig | undefined {
+export function configOfSend(
+  { push, guard, world }: OperationContext,
+  config: TaskPushNotificationConfig | undefined,
+): SentConfig | undefined {
   if (config === undefined) return undefined
   if (!push) throw new PushNotificationNotSupportedError()
-  checkPushConfig(config, 'configuration.taskPushNotificationConfig.')
+  checkPushConfig(config, { guard, prefix: 'configuration.taskPushNotificationConfig.' })
   return { config: storedConfig(config, world), isNamed: config.id !== undefined }
 }
 
-/** Keeps it with a task that was there before. */
-export async function keepConfig({ store }: OperationContext, ref: TaskRef, { config, isNamed }: SentConfig): Promise<void> {
+/** What a message to a task that is there adds to its configurations; undefined where it adds none. */
+export async function configToKeep(store: Store, ref: TaskRef, { config, isNamed }: SentConfig): Promise<StoredPushConfig | undefined> {
   // D24: without an id, one that equals a configuration of the task is that one.
-  if (!isNamed && (await hasEqual(store, ref, config))) return
-  await store.putPushConfig(ref, config)
+  return !isNamed && (await hasEqual(store, ref, config)) ? undefined : config
 }
 
 async function hasEqual(store: Store, ref: TaskRef, config: StoredPushConfig): Promise<boolean> {

@@ -1,10 +1,25 @@
-/** What an author writes: a name, a description and a function. */
+/** What an author writes: a name, a description, and a function or skills. */
 
 import type { AgentExtension, AgentProvider, Json, JsonObject, Message } from '../protocol/wire.js'
 import type { Duration } from '../support/duration.js'
 import type { Log } from '../support/log.js'
-import { checkOptions, isFunction, isHttpUrl, isPlainObject, isText, isTextList, type OptionRule, show } from '../support/options.js'
+import {
+  checkOptions,
+  isBoolean,
+  isFunction,
+  isHttpUrl,
+  isPlainObject,
+  isString,
+  isText,
+  isTextList,
+  type OptionRule,
+  show,
+} from '../support/options.js'
+import { isModes, isWholeText } from './card-rules.js'
 import type { Emission, PartsLike } from './output.js'
+import { createRouter, type Router } from './route-skill.js'
+import { runSkills } from './run-skills.js'
+import { definitionsOf, isSkills, type Skills, schemasExtension, skillSchemas } from './skill.js'
 
 /** Who is calling. `claims` are what the proof of identity said beyond the id. */
 export interface User {
@@ -50,6 +65,15 @@ export interface TaskHandle extends Turn {
   }
   /** Waits by the server's clock; rejects when `signal` fires. */
   sleep(duration: Duration): Promise<void>
+  /**
+   * As the global `fetch`, but fit for a URL that somebody else wrote: https to the public internet and to what the option
+   * `outbound` opens, at most 5 redirects, and not beyond the limits `fetchBytes` and `fetchMs`. Rejects when `signal` fires.
+   *
+   * @throws {AddressRefusedError} where the URL, a redirect or an address of the host may not be called
+   * @throws {FetchLimitError} also from the body of the answer
+   * @throws {TypeError} where the host of the server has no sockets: `createServer` of `errand/edge`
+   */
+  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
   readonly log: Log
 }
 
@@ -66,9 +90,10 @@ interface Value {
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is a run too
 export type Result = string | number | boolean | null | undefined | void | Value
 
-export type Run = (
-  task: TaskHandle,
-) => Result | Promise<Result> | AsyncGenerator<Emission | string, Result, void> | Generator<Emission | string, Result, void>
+/** The ways in which a function of an agent comes to what it returns. */
+export type Returning<R> = R | Promise<R> | AsyncGenerator<Emission | string, R, void> | Generator<Emission | string, R, void>
+
+export type Run = (task: TaskHandle) => Returning<Result>
 
 /** Asked before a task exists: a reply is a direct Message and no task is made; undefined leaves the message to `run`. */
 export type Answer = (turn: Turn) => PartsLike | undefined | Promise<PartsLike | undefined>
@@ -90,19 +115,31 @@ export interface AgentInfo {
   readonly documentationUrl?: string
   readonly iconUrl?: string
   readonly extensions?: readonly AgentExtension[]
-  /** Members of the card that only authenticated callers see; they replace those of the public card. */
-  readonly extendedCard?: (user: User) => JsonObject | Promise<JsonObject>
+  /** Members of the card that only authenticated callers see; they replace those of the public card. Undefined: none for this user. */
+  readonly extendedCard?: (user: User) => JsonObject | undefined | Promise<JsonObject | undefined>
   readonly answer?: Answer
+}
+
+/** An agent of several skills: what the card says of a single one belongs to each of them. */
+export interface AgentOptions<S extends Skills> extends Omit<AgentInfo, 'tags' | 'examples'> {
+  /** By their ids. */
+  readonly skills: S
+  /** For messages that no skill is meant by. Default: the caller is asked which skill it means. */
+  readonly run?: Run
 }
 
 declare const agentBrand: unique symbol
 
 /** An agent, checked and frozen. It opens nothing; a server does. */
-export interface Agent extends AgentInfo {
+export interface Agent<S extends Skills = Skills> extends AgentInfo {
   readonly [agentBrand]: true
   readonly version: string
   readonly inputModes: readonly string[]
   readonly outputModes: readonly string[]
+  /** By their ids; absent where the agent is one function. */
+  readonly skills?: S
+  /** Finds the skill that a message is for; absent where the agent is one function. */
+  readonly router?: Router
   readonly run: Run
 }
 
@@ -112,48 +149,107 @@ export const agentDefaults = Object.freeze({
   outputModes: Object.freeze(['text/plain', 'application/json']),
 })
 
+function isProvider(value: unknown): boolean {
+  if (!isPlainObject(value)) return false
+  const { organization, url, ...rest } = value
+  return isText(organization) && isHttpUrl(url) && Object.keys(rest).length === 0
+}
+
+function isExtensions(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isExtension) && new Set(value.map(({ uri }) => uri)).size === value.length
+}
+
+function isExtension(value: unknown): value is AgentExtension {
+  if (!isPlainObject(value)) return false
+  const { uri, description = '', required = false, params = {}, ...rest } = value
+  // It travels in a header, in a list with commas.
+  const isUri = typeof uri === 'string' && /^[\x21-\x2b\x2d-\x7e]+$/.test(uri)
+  return isUri && isString(description) && isBoolean(required) && isPlainObject(params) && Object.keys(rest).length === 0
+}
+
 const rules: Readonly<Record<string, OptionRule>> = {
-  name: { takes: 'a text', ok: isText, required: true },
-  description: { takes: 'a text', ok: isText, required: true },
+  name: { takes: 'a text', ok: isWholeText, required: true },
+  description: { takes: 'a text', ok: isWholeText, required: true },
   version: { takes: "a text such as '1.2.0'", ok: isText },
-  inputModes: { takes: 'a list of media types', ok: isTextList },
-  outputModes: { takes: 'a list of media types', ok: isTextList },
+  inputModes: { takes: "a list of media types such as 'text/plain'", ok: isModes },
+  outputModes: { takes: "a list of media types such as 'text/plain'", ok: isModes },
   tags: { takes: 'a list of texts', ok: isTextList },
   examples: { takes: 'a list of texts', ok: isTextList },
   provider: {
-    takes: 'an object with organization and url',
-    ok: (value) => isPlainObject(value) && isText(value['organization']) && isText(value['url']),
+    takes: 'an object with organization and an http or https url',
+    ok: isProvider,
   },
   documentationUrl: { takes: 'an http or https URL', ok: isHttpUrl },
   iconUrl: { takes: 'an http or https URL', ok: isHttpUrl },
   extensions: {
-    takes: 'a list of objects with a uri',
-    ok: (value) => Array.isArray(value) && value.every((one) => isPlainObject(one) && isText(one['uri'])),
+    takes: 'a list of objects with a uri and perhaps description, required and params, each uri once',
+    ok: isExtensions,
   },
   extendedCard: { takes: 'a function of the user', ok: isFunction },
   answer: { takes: 'a function of the turn', ok: isFunction },
 }
 
+const { tags: _tags, examples: _examples, ...rulesBesideSkills } = rules
+const skillsRules: Readonly<Record<string, OptionRule>> = {
+  ...rulesBesideSkills,
+  skills: { takes: 'an object with what skill() made under its id', ok: isSkills, required: true },
+  run: { takes: 'the function for messages that no skill is meant by', ok: isFunction },
+}
+
 const agents = new WeakSet<object>()
 
 /**
- * An agent of one function: `agent({ name: 'Hello', description: 'Says hello.' }, (task) => `Hello, ${task.text}!`)`.
+ * An agent of one function, `agent({ name: 'Hello', description: 'Says hello.' }, (task) => `Hello, ${task.text}!`)`,
+ * or of skills, `agent({ name: 'Travel', description: 'Books hotels.', skills: { book: skill({ … }) } })`.
  *
- * @throws {TypeError} on an unknown, missing or wrong option
+ * @throws {TypeError} on an unknown, missing, wrong or contradictory option
  */
-export function agent(info: AgentInfo, run: Run): Agent {
-  checkOptions('agent', info, rules)
-  if (typeof run !== 'function')
-    throw new TypeError(`agent takes the function that does the work as its second argument; it got ${show(run)}`)
-  // The brand exists in the type only; `agents` is what knows it at run time.
-  const made = Object.freeze({ ...agentDefaults, ...withoutUndefined(info), run }) as Agent
+export function agent<S extends Skills>(options: AgentOptions<S>): Agent<S>
+export function agent(info: AgentInfo, run: Run): Agent
+export function agent(given: AgentInfo | AgentOptions<Skills>, run?: Run): Agent {
+  const made = isPlainObject(given) && 'skills' in given && given['skills'] !== undefined ? ofSkills(given, run) : ofFunction(given, run)
   agents.add(made)
   return made
 }
 
+function ofFunction(info: AgentInfo, run: Run | undefined): Agent {
+  checkOptions('agent', info, rules)
+  if (typeof run !== 'function')
+    throw new TypeError(`agent takes the function that does the work as its second argument; it got ${show(run)}`)
+  return brand({ ...agentDefaults, ...withoutUndefined(info), run })
+}
+
+function ofSkills(options: Readonly<Record<string, unknown>>, second: Run | undefined): Agent {
+  if (second !== undefined)
+    throw new TypeError('agent takes skills or a function as its second argument, not both; beside skills the function is the option run')
+  for (const name of ['tags', 'examples'] as const) {
+    if (options[name] !== undefined) throw new TypeError(`agent: option ${name} belongs to each skill where the agent has skills`)
+  }
+  checkOptions('agent', options, skillsRules)
+  // Just checked, member by member.
+  const { run, ...info } = { ...agentDefaults, ...withoutUndefined(options as unknown as AgentOptions<Skills>) }
+  if (info.extensions?.some(({ uri }) => uri === skillSchemas))
+    throw new TypeError(`agent: option extensions must not hold ${skillSchemas}; it is made of the schemas of the skills`)
+  const skills = definitionsOf(info.skills)
+  const router = createRouter({ skills, plain: run !== undefined, inputModes: info.inputModes })
+  const extensions = [...(info.extensions ?? []), ...schemasExtension(skills)]
+  return brand({
+    ...info,
+    ...(extensions.length > 0 && { extensions }),
+    skills: Object.freeze({ ...info.skills }),
+    router,
+    run: runSkills({ skills, router, run }),
+  })
+}
+
+function brand(made: Omit<Agent, typeof agentBrand>): Agent {
+  // The brand exists in the type only; `agents` is what knows it at run time.
+  return Object.freeze(made) as Agent
+}
+
 export const isAgent = (value: unknown): value is Agent => typeof value === 'object' && value !== null && agents.has(value)
 
-function withoutUndefined(info: AgentInfo): AgentInfo {
+function withoutUndefined<Given extends object>(given: Given): Given {
   // Same members, fewer of them: an explicit undefined means the default.
-  return Object.fromEntries(Object.entries(info).filter(([, value]) => value !== undefined)) as unknown as AgentInfo
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Given
 }

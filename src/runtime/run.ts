@@ -1,5 +1,6 @@
 /** One run of an agent's function on one turn of a task: it pulls what the function puts out into the log. */
 
+import type { GuardedFetch } from '../net/guarded-fetch.js'
 import { canMove, IllegalTransitionError, isAtRest, isInterrupted } from '../protocol/states.js'
 import type { Artifact, Json, Message, Part, TaskState } from '../protocol/wire.js'
 import type { Claimed, Store, TaskHeader, TaskWrite } from '../store/store.js'
@@ -28,6 +29,7 @@ export interface RunOptions {
   readonly feed: Feed
   readonly world: World
   readonly log: Log
+  readonly fetch?: GuardedFetch | undefined
   readonly claimed: Claimed
   readonly holder: string
   readonly turn: Turn

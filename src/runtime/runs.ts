@@ -1,5 +1,7 @@
 /** The runs of this process: at most so many at a time, one for a task, the rest waiting in order. */
 
+import type { GuardedFetch } from '../net/guarded-fetch.js'
+import { UnavailableError } from '../protocol/errors.js'
 import { isFinal } from '../protocol/states.js'
 import type { Message } from '../protocol/wire.js'
 import type { Claimed, Store, TaskHeader, TaskRef } from '../store/store.js'
@@ -22,6 +24,8 @@ interface RunsOptions {
   readonly feed: Feed
   readonly world: World
   readonly log: Log
+  /** Absent where there are no sockets. */
+  readonly fetch?: GuardedFetch | undefined
   readonly concurrency: number
   /** How long running turns may go on at shutdown, in milliseconds. */
   readonly graceMs: number
@@ -44,7 +48,7 @@ export interface Runs {
 }
 
 export function createRuns(options: RunsOptions): Runs {
-  const { store, world, log, concurrency } = options
+  const { store, feed, world, log, concurrency } = options
   const holder = uuid(world)
   /** The run that a task has now. One that was told to stop may keep its place beside it for a while. */
   const active = new Map<TaskRef, Run>()
@@ -117,7 +121,10 @@ export function createRuns(options: RunsOptions): Runs {
         }))
         return
       } catch (error) {
-        if (!closing.signal.aborted) log.warn('a lost run could not be recorded yet', { error })
+        if (closing.signal.aborted) return
+        log.warn('a lost run could not be recorded yet', { error })
+        // Whoever waits learns it now, not when the store has recovered.
+        feed.interrupt(ref, new UnavailableError('What the agent did could not be stored. Read the task again later.', { cause: error }))
       }
     }
   }
@@ -128,7 +135,7 @@ export function createRuns(options: RunsOptions): Runs {
     if (placed.size === 0) return
     const settled = Promise.all([...placed].map((run) => run.settled))
     const grace = new AbortController()
-    await Promise.race([settled, sleep(world, options.graceMs, grace.signal).catch(() => undefined)])
+    await Promise.race([settled, sleep(world, options.graceMs, grace.signal, { holds: true }).catch(() => undefined)])
     grace.abort()
     for (const run of placed) run.detach('shutdown')
   }

@@ -1,10 +1,12 @@
 /** The handle that an agent's function gets: what is known about the turn, and its doors to the runtime. */
 
+import type { GuardedFetch } from '../net/guarded-fetch.js'
 import type { Json, Message, Task } from '../protocol/wire.js'
 import type { Claimed } from '../store/store.js'
 import { guardedSignal } from '../support/abort.js'
 import { durationMs } from '../support/duration.js'
 import type { Log } from '../support/log.js'
+import { show } from '../support/options.js'
 import { sleep, type World } from '../support/world.js'
 import type { TaskHandle, Turn } from './agent.js'
 import type { Inbox } from './inbox.js'
@@ -17,12 +19,15 @@ interface HandleOptions {
   readonly inbox: Inbox
   readonly log: Log
   readonly world: World
+  /** Absent where there are no sockets. */
+  readonly fetch?: GuardedFetch | undefined
   readonly remember: (key: string, value: Json) => void
   /** Called before the run waits for something outside: the task is at work from then on. */
   readonly beforeWait: () => void
 }
 
-export function createTaskHandle({ claimed, turn, history, signal, inbox, log, world, remember, beforeWait }: HandleOptions): TaskHandle {
+export function createTaskHandle(options: HandleOptions): TaskHandle {
+  const { claimed, turn, history, signal, inbox, log, world, fetch, remember, beforeWait } = options
   const { header } = claimed
   const memory: Record<string, Json> = Object.assign(Object.create(null), claimed.memory)
   let guarded: AbortSignal | undefined
@@ -59,14 +64,26 @@ export function createTaskHandle({ claimed, turn, history, signal, inbox, log, w
       beforeWait()
       return sleep(world, ms, signal)
     },
+    async fetch(input, init) {
+      if (!fetch)
+        throw new TypeError('task.fetch needs a server with sockets: serve() or createServer() of errand, not that of errand/edge')
+      beforeWait()
+      const own = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+      return fetch(input, { ...init, signal: own ? AbortSignal.any([signal, own]) : signal })
+    },
     log,
   }
 }
 
 /** A copy, so that what the agent does to the value later changes nothing. */
 function copyJson(key: string, value: Json): Json {
-  const text = JSON.stringify(value)
-  if (text === undefined) throw new TypeError(`context.set(${JSON.stringify(key)}, …) takes a JSON value; it got ${typeof value}`)
+  let text: string | undefined
+  try {
+    text = JSON.stringify(value)
+  } catch {
+    // It refers to itself, or holds what JSON does not know.
+  }
+  if (text === undefined) throw new TypeError(`context.set(${JSON.stringify(key)}, …) takes a JSON value; it got ${show(value)}`)
   // Parsed from the text of a JSON value.
   return JSON.parse(text) as Json
 }

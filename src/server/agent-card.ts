@@ -3,6 +3,7 @@
 import { supportedVersions } from '../protocol/service-parameters.js'
 import type { AgentCard, AgentInterface, AgentSkill } from '../protocol/wire.js'
 import type { Agent } from '../runtime/agent.js'
+import { onlySkillId, Skill } from '../runtime/skill.js'
 import type { Auth } from './authenticate.js'
 import type { Mounts, Scopes } from './options.js'
 
@@ -43,16 +44,17 @@ export function agentCard({ agent, auth, url, mounts, scopes }: CardOptions): Ag
     }),
     defaultInputModes: agent.inputModes,
     defaultOutputModes: agent.outputModes,
-    skills: [onlySkill(agent)],
+    skills: agent.skills ? Object.entries(agent.skills).flatMap(([id, one]) => skillOf(id, one)) : [onlySkill(agent)],
   }
+}
+
+function skillOf(id: string, made: Skill): readonly AgentSkill[] {
+  const info = Skill.definitionOf(made)?.info
+  return info ? [{ id, ...info, tags: info.tags && info.tags.length > 0 ? info.tags : [id] }] : []
 }
 
 /** An agent of one function has one skill: what the agent is for. */
 function onlySkill({ name, description, tags = [], examples }: Agent): AgentSkill {
-  const id =
-    name
-      .toLowerCase()
-      .replace(/[^a-z0-9]+/g, '-')
-      .replace(/^-|-$/g, '') || 'agent'
+  const id = onlySkillId(name)
   return { id, name, description, tags: tags.length > 0 ? tags : [id], ...(examples && { examples }) }
 }

@@ -2,9 +2,12 @@
 
 import { createHttpJson } from '../bindings/http-json.js'
 import { createJsonRpc } from '../bindings/json-rpc.js'
+import { createAddressGuard } from '../net/address-guard.js'
+import type { GuardedFetchOptions, OpenedFetch } from '../net/guarded-fetch.js'
 import { type OperationContext, stopping } from '../operations/context.js'
 import { createInvoke } from '../operations/index.js'
 import { signCard } from '../protocol/card-signature.js'
+import { decode } from '../protocol/codec.js'
 import type { AgentCard, JsonObject } from '../protocol/wire.js'
 import { type Agent, isAgent } from '../runtime/agent.js'
 import { createFeed } from '../runtime/feed.js'
@@ -45,15 +48,23 @@ export interface Server {
  *
  * @throws {TypeError} on a wrong option, and without `store`, `url` or `auth`: who may call is to be said, if only `anonymous()`
  */
-export async function createServer(agent: Agent, options: ServerOptions): Promise<Server> {
+export function createServer(agent: Agent, options: ServerOptions): Promise<Server> {
+  return mountServer(agent, options)
+}
+
+/** `createServer()` on a host that may have sockets. */
+export async function mountServer(agent: Agent, options: ServerOptions, openFetch?: OpenFetch): Promise<Server> {
   checkServerOptions('createServer', options)
   const { store, auth, url } = options
   if (!store) throw new TypeError("createServer needs the option store: a store, such as sqlite('tasks.db')")
   if (!url) throw new TypeError('createServer needs the option url: the base URL under which callers reach it')
   if (!auth) throw new TypeError('createServer needs the option auth: bearerTokens(…), or anonymous() if everybody may call')
-  const core = await createCore(agent, { ...options, store, auth, own: () => url, neighbours: false })
+  const core = await createCore(agent, { ...options, store, auth, own: () => url, neighbours: false, openFetch })
   return { fetch: createFetch(core), close: core.close }
 }
+
+/** Gives agents their `task.fetch`. */
+type OpenFetch = (options: GuardedFetchOptions) => OpenedFetch
 
 /** What a host of the server needs beside the public options, all of them settled. */
 export interface CoreOptions extends ServerOptions {
@@ -63,6 +74,8 @@ export interface CoreOptions extends ServerOptions {
   readonly own: () => string
   /** Refuse requests that a web page or a neighbour's name could have brought. */
   readonly neighbours: boolean
+  /** Absent where there are no sockets. */
+  readonly openFetch?: OpenFetch | undefined
 }
 
 export interface Core {
@@ -78,7 +91,7 @@ export interface Core {
 export async function createCore(agent: Agent, options: CoreOptions): Promise<Core> {
   if (!isAgent(agent)) throw new TypeError(`a server takes what agent() made as its first argument; it got ${show(agent)}`)
   const { concurrency, idempotency, clientContextIds, push, world } = { ...serverDefaults, ...definedOf(options) }
-  const { auth, url, own, neighbours, cors, signing, scopes = {}, trustedProxies = [], log = silentLog } = options
+  const { auth, url, own, neighbours, openFetch, cors, signing, scopes = {}, trustedProxies = [], outbound = {}, log = silentLog } = options
   checkExtendedCard(agent, auth)
   checkAnonymous(options)
   const limits = { ...defaultLimits, ...options.limits }
@@ -86,13 +99,18 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
   const card = async (base: string, more: JsonObject = {}): Promise<AgentCard> => {
     // What the author's function gives is of his making; members that the protocol does not know go out as they are.
     const made = { ...agentCard({ agent, auth, url: base, mounts, scopes }), ...more } as AgentCard
+    checkCard(made)
     return signing ? signCard(made, signing) : made
   }
+  checkCard(agentCard({ agent, auth, url: url ?? 'http://localhost', mounts, scopes }))
   await checkSigning(card, url)
+  await auth.prepare?.()
   const store = await options.store.open({ world })
   await failInterrupted(store, world, log)
   const feed = createFeed(store)
-  const runs = createRuns({ agent, store, feed, world, log, concurrency, graceMs: limits.shutdownMs })
+  const guard = createAddressGuard(outbound.allow)
+  const opened = openFetch?.({ guard, world, limits: { bytes: limits.fetchBytes, ms: limits.fetchMs } })
+  const runs = createRuns({ agent, store, feed, world, log, fetch: opened?.fetch, concurrency, graceMs: limits.shutdownMs })
   const publicUrl = createPublicUrl({ url, trustedProxies, own })
   const vary = url === undefined && trustedProxies.length > 0 ? forwardedHeaders : undefined
   const cardDoor = createCardDoor({ card, publicUrl, vary, since: world.now() })
@@ -108,6 +126,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     idempotency,
     clientContextIds,
     push,
+    guard,
     scopes,
     card,
   }
@@ -136,6 +155,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
   async function close(): Promise<void> {
     handler.stop(stopping())
     await runs.close()
+    await opened?.close()
     feed.close()
     await store.close()
   }
@@ -181,6 +201,15 @@ function checkAnonymous({ auth, neighbours, cors, scopes = {} }: CoreOptions): v
     throw new TypeError(
       "the option cors takes '*' with auth only: without it, every web page could use this agent; name the origins that may",
     )
+  }
+}
+
+/** @throws {TypeError} naming the members that no agent card may have */
+function checkCard(card: AgentCard): void {
+  try {
+    decode('AgentCard', card)
+  } catch (cause) {
+    throw new TypeError(`the agent card is not valid: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
   }
 }
 

@@ -3,11 +3,12 @@
 import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import type { HttpReply } from '../bindings/http.js'
+import { openGuardedFetch } from '../net/guarded-fetch.js'
 import type { Agent } from '../runtime/agent.js'
 import { sqlite } from '../store/sqlite/sqlite.js'
 import { checkOptions, isText, isWhole, type OptionRule } from '../support/options.js'
 import { anonymous } from './authenticate.js'
-import { type Core, createCore, type Server } from './create-server.js'
+import { type Core, createCore, mountServer, type Server } from './create-server.js'
 import { createFetch } from './fetch.js'
 import { gone, hasNoBody } from './handler.js'
 import { createKeepAlive, type KeepAlive } from './keep-alive.js'
@@ -57,6 +58,7 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
     auth: options.auth ?? anonymous(),
     own: () => own,
     neighbours: !options.auth,
+    openFetch: openGuardedFetch,
   })
   const keepAlive = createKeepAlive(core.world, core.limits.keepAliveMs)
   const http = createHttpServer((request, response) => void exchange(core, keepAlive, request, { response, waits: false }))
@@ -71,9 +73,12 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
       http.once('error', reject)
       http.listen(port, host, resolve)
     })
-  } catch (error) {
+  } catch (cause) {
     await core.close()
-    throw error
+    throw new Error(
+      `serve: cannot listen on ${host}, port ${port} (${cause instanceof Error ? cause.message : String(cause)}). Choose another with the options host and port`,
+      { cause },
+    )
   }
   // Listening on a port, the address is one of host and port.
   const address = http.address() as AddressInfo
@@ -91,6 +96,15 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
   }
   let closed: Promise<void> | undefined
   return { url: (options.url ?? own).replace(/\/+$/, ''), fetch: createFetch(core), close: () => (closed ??= close()) }
+}
+
+/**
+ * An agent's server for any host that speaks Fetch; `serve()` is this with a socket.
+ *
+ * @throws {TypeError} on a wrong option, and without `store`, `url` or `auth`: who may call is to be said, if only `anonymous()`
+ */
+export function createServer(agent: Agent, options: ServerOptions): Promise<Server> {
+  return mountServer(agent, options, openGuardedFetch)
 }
 
 interface Answering {

@@ -1,5 +1,6 @@
 /** Options of a server, with their defaults and checks. */
 
+import { isAllowEntry } from '../net/allow-list.js'
 import { type SigningKey, signatureAlgorithms } from '../protocol/card-signature.js'
 import { isOperationName, type OperationName } from '../protocol/operations.js'
 import type { StoreSource } from '../store/store.js'
@@ -7,6 +8,7 @@ import type { Log } from '../support/log.js'
 import { checkOptions, isBoolean, isFunction, isHttpUrl, isPlainObject, isText, isWhole, type OptionRule } from '../support/options.js'
 import { systemWorld, type World } from '../support/world.js'
 import { type Auth, isAuth } from './authenticate.js'
+import { cardPath } from './card-door.js'
 import type { Cors } from './cors.js'
 import { isAddressOrNetwork } from './public-url.js'
 
@@ -21,6 +23,10 @@ export interface Limits {
   readonly drainMs?: number
   /** Runs may go on for so long when the server stops. Default 10 s. */
   readonly shutdownMs?: number
+  /** Largest body of an answer to `task.fetch`, after decompression. Default 10 MiB. */
+  readonly fetchBytes?: number
+  /** A `task.fetch` may take so long, redirects and the body of the answer included. Default 30 s. */
+  readonly fetchMs?: number
 }
 
 export const defaultLimits = Object.freeze({
@@ -29,6 +35,8 @@ export const defaultLimits = Object.freeze({
   unsentBytes: 1 << 20,
   drainMs: 60_000,
   shutdownMs: 10_000,
+  fetchBytes: 10 << 20,
+  fetchMs: 30_000,
 }) satisfies Required<Limits>
 
 /** Where the bindings are mounted, as paths. */
@@ -40,6 +48,16 @@ export interface Mounts {
 }
 
 export const defaultMounts = Object.freeze({ jsonRpc: '/a2a/v1', httpJson: '/rest' }) satisfies Required<Mounts>
+
+/** Where URLs that callers wrote may lead: `task.fetch`, and the addresses of push configurations. */
+export interface Outbound {
+  /**
+   * Opens more than https to the public internet, each by its name: networks and addresses (`'10.1.0.0/16'`), hosts
+   * (`'files.internal'`, `'files.internal:8443'`), origins (`'http://127.0.0.1:3000'`, the only way to plain http).
+   * The addresses where clouds keep the credentials of their machines stay closed. Default: none.
+   */
+  readonly allow?: readonly string[]
+}
 
 export interface ServerOptions {
   /** Where tasks are kept: `sqlite('tasks.db')`. */
@@ -72,6 +90,7 @@ export interface ServerOptions {
   readonly clientContextIds?: boolean
   /** Take push configurations. They are kept and shown, but nothing is delivered yet, and the card does not say so. Default false. */
   readonly push?: boolean
+  readonly outbound?: Outbound
   /** Default: silent here, JSON lines on standard error in `serve()`. */
   readonly log?: Log
   /** Clock, timers and chance. For tests. */
@@ -116,7 +135,18 @@ function isCors(value: unknown): boolean {
 // A star inside of a name would look like a pattern, and match nothing.
 const isOrigin = (value: unknown) => isHttpUrl(value) && new URL(value).origin === value && !value.includes('*')
 
-const isMount = (value: unknown) => typeof value === 'string' && /^(\/[A-Za-z0-9._~-]+)+$/.test(value)
+function isOutbound(value: unknown): boolean {
+  if (!isPlainObject(value)) return false
+  const { allow = [], ...rest } = value
+  return isListOf(isAllowEntry)(allow) && Object.keys(rest).length === 0
+}
+
+/** Paths that a URL parser would change, and the card's own, can never be called. */
+const isMount = (value: unknown) =>
+  typeof value === 'string' &&
+  /^(\/(?!\.\.?(\/|$))[A-Za-z0-9._~-]+)+$/.test(value) &&
+  !`${cardPath}/`.startsWith(`${value}/`) &&
+  !value.startsWith(`${cardPath}/`)
 const isLog = (value: unknown) => isPlainObject(value) && ['debug', 'info', 'warn', 'error'].every((level) => isFunction(value[level]))
 const isWorld = (value: unknown) =>
   isPlainObject(value) && ['now', 'timer', 'defer', 'randomBytes'].every((name) => isFunction(value[name]))
@@ -143,6 +173,11 @@ export const serverRules: Readonly<Record<keyof ServerOptions, OptionRule>> = {
   idempotency: { takes: "true, false or 'strict'", ok: (value) => isBoolean(value) || value === 'strict' },
   clientContextIds: { takes: 'true or false', ok: isBoolean },
   push: { takes: 'true or false', ok: isBoolean },
+  outbound: {
+    takes:
+      "an object with allow, a list of networks such as '10.1.0.0/16', hosts such as 'files.internal' and origins such as 'http://127.0.0.1:3000', none of them an address of cloud metadata",
+    ok: isOutbound,
+  },
   log: { takes: 'an object with debug, info, warn and error', ok: isLog },
   world: { takes: 'an object with now, timer, defer and randomBytes', ok: isWorld },
 }

@@ -29,17 +29,32 @@ async function complaint(attempt: () => unknown): Promise<string> {
 }
 
 const wrongInfo: Readonly<Record<string, readonly unknown[]>> = {
-  name: ['', '  ', 7, null],
+  name: ['', '  ', 7, null, 'half \ud83d'],
   description: ['', 7, null],
   version: ['', 2],
-  inputModes: ['text/plain', [''], [7]],
+  inputModes: ['text/plain', [''], [7], [], ['banana']],
   outputModes: ['text/plain', [null], {}],
   tags: ['one', [1]],
   examples: ['one', [{}]],
-  provider: ['Acme', { organization: 'Acme' }, { organization: '', url: 'https://acme.test' }],
+  provider: [
+    'Acme',
+    { organization: 'Acme' },
+    { organization: 'Acme', url: 'acme' },
+    { organization: 'A', url: 'https://a.test', x: 1 },
+    { organization: '', url: 'https://acme.test' },
+  ],
   documentationUrl: ['docs', 'ftp://acme.test', 7],
   iconUrl: ['icon.png', 'javascript:alert(1)'],
-  extensions: [{}, ['https://acme.test/x'], [{ uri: '' }]],
+  extensions: [
+    {},
+    ['https://acme.test/x'],
+    [{ uri: '' }],
+    [{ uri: 'urn:x', requird: true }],
+    [{ uri: 'urn:x', required: 'false' }],
+    [{ uri: 'urn:a,urn:b' }],
+    [{ uri: 'urn:x\r\nset-cookie: a' }],
+    [{ uri: 'urn:x' }, { uri: 'urn:x' }],
+  ],
   extendedCard: [{}, true],
   answer: ['Hello!', {}],
 }
@@ -70,6 +85,14 @@ const wrongOptions: Readonly<Record<keyof typeof serverRules, readonly unknown[]
   idempotency: ['yes', 1, null],
   clientContextIds: ['no', 0],
   push: ['yes', 1, {}],
+  outbound: [
+    ['10.0.0.0/8'],
+    { allow: '10.0.0.0/8' },
+    { allow: ['169.254.169.254'] },
+    { allow: ['*.internal'] },
+    { allow: ['ftp://files.internal'] },
+    { open: [] },
+  ],
   log: [true, {}, { info: () => {} }],
   world: [{}, { now: () => 0 }, 'real'],
 }
@@ -126,7 +149,21 @@ describe.each(['createServer', 'serve'] as const)('%s', (door) => {
   })
 
   test.each(Object.keys(defaultMounts))('mount %s takes a path and nothing else', async (mount) => {
-    for (const value of ['', '/', 'rest', '/rest/', '/a b', '/a?b', '//a', 7, null]) {
+    for (const value of [
+      '',
+      '/',
+      'rest',
+      '/rest/',
+      '/a b',
+      '/a?b',
+      '//a',
+      '/a/../b',
+      '/./a',
+      '/.well-known',
+      '/.well-known/agent-card.json',
+      7,
+      null,
+    ]) {
       const said = await complaint(() => doors[door]({ ...settled, mounts: { [mount]: value } }))
       expect(said).toMatch(new RegExp(`^${door}: mounts: option ${mount} takes a path such as '/a2a/v1'; it got .+$`))
     }
@@ -224,7 +261,9 @@ describe('serve', () => {
   test('a port that is taken is told, and the store is free again', async () => {
     const first = await openSocket(echo)
     const port = Number(new URL(first.url).port)
-    await expect(openSocket(echo, { port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+    await expect(openSocket(echo, { port })).rejects.toThrow(
+      /^serve: cannot listen on 127\.0\.0\.1, port \d+ \(.*EADDRINUSE.*\)\. Choose another/,
+    )
     await first.close()
   })
 })
