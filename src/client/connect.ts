@@ -1,0 +1,167 @@
+/** The client: finds an agent by its card, sends to it, and follows its tasks. */
+
+import { InvalidAgentResponseError } from '../protocol/errors.js'
+import type { JsonObject, SendMessageRequest, Task, TaskState, TaskStatus } from '../protocol/wire.js'
+import { systemWorld } from '../support/world.js'
+import { cardUrl, findAgent } from './card.js'
+import { credentialRule } from './credentials.js'
+import type { Line } from './exchange.js'
+import { type Journey, travel } from './journey.js'
+import { type CallOptions, type ConnectOptions, checkConnect, defaultClientLimits } from './options.js'
+import { type Ended, endOfMessage, endOfTask } from './outcome.js'
+import { type PartsLike, toMessage } from './parts.js'
+import { createPeer, type Peer } from './peer.js'
+import { beginSending, type Sending as OneSending } from './sending.js'
+import { read } from './shapes.js'
+
+export interface FollowOptions extends CallOptions {
+  /** Take a cut stream up again. Default true. */
+  readonly resume?: boolean
+}
+
+export interface SendOptions extends FollowOptions {
+  /** Of the conversation to go on with. */
+  readonly contextId?: string
+  /** Of the task that the message is for: one that waits for it, or is at work. */
+  readonly taskId?: string
+  /** Of the message; the same one again is the same send, for agents that keep them. Default: a fresh one. */
+  readonly messageId?: string
+  readonly acceptedOutputModes?: readonly string[]
+  /** Of the message. */
+  readonly metadata?: JsonObject
+}
+
+export type Sending = OneSending<Outcome>
+
+interface Reply {
+  /** Answers the question, in the same task. */
+  reply(message: PartsLike, options?: SendOptions): Sending
+}
+
+interface Follow {
+  /** Waits for what comes after this state: the consent is given elsewhere, never in a message. */
+  follow(options?: FollowOptions): Sending
+}
+
+/** Where a send came to rest, with what can be done from there. */
+export type Outcome =
+  | Extract<Ended, { state: 'completed' | 'message' | 'failed' | 'rejected' | 'canceled' }>
+  | (Extract<Ended, { state: 'input-required' }> & Reply)
+  | (Extract<Ended, { state: 'auth-required' }> & Reply & Follow)
+
+export interface TaskFilter extends CallOptions {
+  readonly contextId?: string
+  readonly state?: TaskState
+  /** Tasks per request, 1 to 100. Default: the agent's. */
+  readonly pageSize?: number
+  readonly includeArtifacts?: boolean
+}
+
+export interface RemoteTask {
+  get(options?: CallOptions & { readonly historyLength?: number }): Promise<Task>
+  /** Events from the task as it is up to where it rests, and the outcome. */
+  follow(options?: FollowOptions): Sending
+  cancel(options?: CallOptions): Promise<Task>
+}
+
+export interface Client {
+  /** The card as it came. */
+  readonly card: JsonObject
+  send(message: PartsLike, options?: SendOptions): Sending
+  task(id: string): RemoteTask
+  /** The caller's tasks, newest change first; pages are asked for as the loop goes on. */
+  tasks(filter?: TaskFilter): AsyncIterable<Task>
+}
+
+/**
+ * @param url of the agent, or of its card
+ * @throws {TypeError} for wrong options
+ * @throws {ConnectionError} when the card cannot be had
+ * @throws {A2AError} for an answer that is no card, or one without an interface that this client speaks
+ */
+export async function connect(url: string, options: ConnectOptions = {}): Promise<Client> {
+  checkConnect(url, options)
+  const { auth, trustHosts = [], extensions = [], resend = false, world = systemWorld } = options
+  // Some hosts refuse a fetch that has lost its global object.
+  const fetching = options.fetch ?? ((request: Request) => globalThis.fetch(request))
+  const limits = { ...defaultClientLimits, ...options.limits }
+  const line: Line = { fetch: fetching, world, limits, auth, mayShow: credentialRule(cardUrl(url), trustHosts) }
+  const { card, binding, address, tenant, streams } = await findAgent(line, url, options)
+  return createClient(createPeer(line, binding, { address, tenant, streams, resend, extensions }), card)
+}
+
+function createClient(peer: Peer, card: JsonObject): Client {
+  const { world } = peer.line
+
+  async function cancel(id: string, options?: CallOptions): Promise<Task> {
+    const { result, said } = await peer.call('CancelTask', { id }, options)
+    return read('Task', result, said)
+  }
+
+  function begin(start: Journey['start'], known: TaskStatus | undefined, options: FollowOptions): Sending {
+    const { signal, resume = true } = options
+    return beginSending<Outcome>({
+      travel: (assembly, leaving) => travel(peer, assembly, { start, known, resume }, { ...options, signal: leaving }),
+      toOutcome({ task, event }) {
+        if (event?.kind === 'message') return withMore(endOfMessage(event.message), options)
+        if (task) return withMore(endOfTask(task), options)
+        throw new InvalidAgentResponseError(`${peer.address} answered with neither a task nor a message.`)
+      },
+      cancel: (id) => cancel(id, options.auth === undefined ? {} : { auth: options.auth }),
+      signal,
+      taskId: 'taskId' in start ? start.taskId : undefined,
+    })
+  }
+
+  function send(content: PartsLike, options: SendOptions = {}, known?: TaskStatus): Sending {
+    const { contextId, taskId, messageId, metadata, acceptedOutputModes } = options
+    const message = toMessage(world, content, { messageId, contextId, taskId, metadata })
+    const request: SendMessageRequest = { message, ...(acceptedOutputModes && { configuration: { acceptedOutputModes } }) }
+    return begin({ send: request }, known, options)
+  }
+
+  /** What comes next is a call of the same user, under a signal of its own. */
+  function withMore(ended: Ended, { auth }: FollowOptions): Outcome {
+    if (ended.state !== 'input-required' && ended.state !== 'auth-required') return ended
+    const { id, contextId, status } = ended.task
+    const same = auth === undefined ? {} : { auth }
+    const question = status.message?.messageId
+    const reply = (content: PartsLike, options: SendOptions = {}) => {
+      const metadata = { ...(question !== undefined && { 'urn:errand:question': question }), ...options.metadata }
+      const place = { taskId: id, ...(contextId !== undefined && { contextId }) }
+      return send(content, { ...same, ...options, ...place, ...(Object.keys(metadata).length > 0 && { metadata }) }, status)
+    }
+    if (ended.state === 'input-required') return { ...ended, reply }
+    return { ...ended, reply, follow: (options = {}) => begin({ taskId: id }, status, { ...same, ...options }) }
+  }
+
+  return {
+    card,
+    send: (content, options) => send(content, options),
+    task: (id) => ({
+      async get({ historyLength, ...options } = {}) {
+        const { result, said } = await peer.call('GetTask', { id, ...(historyLength !== undefined && { historyLength }) }, options)
+        return read('Task', result, said)
+      },
+      follow: (options = {}) => begin({ taskId: id }, undefined, options),
+      cancel: (options) => cancel(id, options),
+    }),
+    async *tasks({ state, contextId, pageSize, includeArtifacts, ...options } = {}) {
+      const filter = {
+        ...(contextId !== undefined && { contextId }),
+        ...(state !== undefined && { status: state }),
+        ...(pageSize !== undefined && { pageSize }),
+        ...(includeArtifacts !== undefined && { includeArtifacts }),
+      }
+      for (let pageToken: string | undefined; ; ) {
+        const { result, said } = await peer.call('ListTasks', { ...filter, ...(pageToken !== undefined && { pageToken }) }, options)
+        const page = read('ListTasksResponse', result, said)
+        yield* page.tasks
+        if (!page.nextPageToken) return
+        // A walk that never ends looks like this.
+        if (page.nextPageToken === pageToken) throw new InvalidAgentResponseError(`${said}, in which the next page is the same one.`)
+        pageToken = page.nextPageToken
+      }
+    },
+  }
+}
