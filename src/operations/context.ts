@@ -25,6 +25,8 @@ export interface OperationContext {
   readonly idempotency: boolean | 'strict'
   /** D4: whether a client may bring a name of its own for a context. */
   readonly clientContextIds: boolean
+  /** Objects and arrays within each other that a request may have. */
+  readonly maxDepth: number
   /** Whether push configurations are taken. */
   readonly push: boolean
   /** Judges the addresses that callers want to be notified at. */

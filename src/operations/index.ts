@@ -58,7 +58,7 @@ export function createInvoke(context: OperationContext): Invoke {
 
 async function run<Name extends OperationName>(name: Name, context: OperationContext, params: unknown, call: IncomingCall): Promise<Reply> {
   const requestName: (typeof operationTable)[Name]['request'] = operationTable[name].request
-  const request: Request<Name> = decode(requestName, params)
+  const request: Request<Name> = decode(requestName, params, { maxDepth: context.maxDepth })
   const tenant = request.tenant ?? ''
   if (tenant !== '' && !call.principal.tenants.includes(tenant)) throw invalid('tenant', 'is not one that you may use')
   return operations[name](context, request, { ...call, tenant })

@@ -15,14 +15,17 @@ export const maxViolations = 1000
 /**
  * `input`, parsed from JSON, as a canonical message: itself if it is canonical already, else a new object.
  *
+ * @param options.maxDepth objects and arrays within each other, at most. Default 64
  * @throws {InvalidParamsError} with every bad field
  */
-export function decode<Name extends MessageName>(name: Name, input: unknown): Wire[Name] {
+export function decode<Name extends MessageName>(name: Name, input: unknown, options: { readonly maxDepth?: number } = {}): Wire[Name] {
   const type = messageType(name)
+  // Depth is counted up to one number everywhere: another limit begins at another place.
+  const depth = maxDepth - (options.maxDepth ?? maxDepth)
   // The types of Wire are generated from the very table that this check follows.
-  if (type.isCanonical(input, 0)) return input as Wire[Name]
+  if (type.isCanonical(input, depth)) return input as Wire[Name]
   const problems: Violation[] = []
-  const output = type.canonical(input, { path: '', depth: 0, problems })
+  const output = type.canonical(input, { path: '', depth, problems })
   if (problems.length > 0) throw new InvalidParamsError(problems)
   // As above: without a problem the output has the form that the table describes.
   return output as Wire[Name]
@@ -87,7 +90,7 @@ function buildMessage(messageName: MessageName): Type {
     canonical(value, place) {
       const { path, depth, problems } = place
       if (!isObject(value)) return report(place, 'must be an object')
-      if (depth >= maxDepth) return report(place, `is nested more than ${maxDepth} levels deep`)
+      if (depth >= maxDepth) return report(place, 'is nested deeper than is taken')
       const given = new Map<Member, unknown>()
       const bad = new Set<Member>()
       for (const name of Object.keys(value)) {
@@ -180,7 +183,7 @@ function buildList(item: Type, field: Field, isParts: boolean): Type {
     },
     canonical(value, place) {
       if (!Array.isArray(value)) return report(place, 'must be an array')
-      if (place.depth >= maxDepth) return report(place, `is nested more than ${maxDepth} levels deep`)
+      if (place.depth >= maxDepth) return report(place, 'is nested deeper than is taken')
       if (value.length === 0 && isParts) return report(place, 'must not be empty')
       if (value.length === 0 && !keepsEmpty) return undefined
       const items: unknown[] = []
@@ -205,7 +208,7 @@ function buildMap(item: Type, field: Field): Type {
     },
     canonical(value, place) {
       if (!isObject(value)) return report(place, 'must be an object')
-      if (place.depth >= maxDepth) return report(place, `is nested more than ${maxDepth} levels deep`)
+      if (place.depth >= maxDepth) return report(place, 'is nested deeper than is taken')
       const entries = Object.entries(value)
       if (entries.length === 0 && !keepsEmpty) return undefined
       if (!entries.every(([key]) => isKey(key, 0))) return report(place, 'must have keys of whole Unicode characters')

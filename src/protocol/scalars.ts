@@ -57,12 +57,12 @@ export const scalars: Readonly<Record<ScalarType, Scalar>> = {
   Struct: {
     isCanonical: isJsonObject,
     canonical: (value, depth) => (isJsonObject(value, depth) ? value : undefined),
-    expected: `a JSON object, at most ${maxDepth} levels deep in the whole message, with finite numbers and whole Unicode characters`,
+    expected: 'a JSON object, not nested deeper than is taken, with finite numbers and whole Unicode characters',
   },
   Value: {
     isCanonical: isJson,
     canonical: (value, depth) => (isJson(value, depth) ? value : undefined),
-    expected: `a JSON value, at most ${maxDepth} levels deep in the whole message, with finite numbers and whole Unicode characters`,
+    expected: 'a JSON value, not nested deeper than is taken, with finite numbers and whole Unicode characters',
   },
   TaskState: enumScalar(enums.TaskState),
   Role: enumScalar(enums.Role),

@@ -125,6 +125,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     keys,
     idempotency,
     clientContextIds,
+    maxDepth: limits.depth,
     push,
     guard,
     scopes,

@@ -15,7 +15,12 @@ import { isAddressOrNetwork } from './public-url.js'
 export interface Limits {
   /** Largest request body. Default 10 MiB. */
   readonly bodyBytes?: number
-  /** An idle stream gets a comment line after so long, so that proxies keep it open. Default 15 s. */
+  /** Objects and arrays within each other in a request, from 8 to 1000. Default 64. */
+  readonly depth?: number
+  /**
+   * An idle stream gets a comment line after so long, so that proxies keep it open. Default 15 s: set it below what a
+   * proxy in front allows.
+   */
   readonly keepAliveMs?: number
   /** A reader that has so much unsent is not fed until it has taken it. Default 1 MiB. */
   readonly unsentBytes?: number
@@ -31,6 +36,7 @@ export interface Limits {
 
 export const defaultLimits = Object.freeze({
   bodyBytes: 10 << 20,
+  depth: 64,
   keepAliveMs: 15_000,
   unsentBytes: 1 << 20,
   drainMs: 60_000,
@@ -184,12 +190,15 @@ export const serverRules: Readonly<Record<keyof ServerOptions, OptionRule>> = {
 
 const mountRule: OptionRule = { takes: "a path such as '/a2a/v1'", ok: isMount }
 const limitRule: OptionRule = { takes: 'a whole number', ok: isWhole(0) }
+// A message needs five levels for the smallest data; a thousand are far from exhausting the stack.
+const depthRule: OptionRule = { takes: 'a whole number from 8 to 1000', ok: isWhole(8, 1000) }
+const limitRules = { ...Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, limitRule])), depth: depthRule }
 
 /** @throws {TypeError} on an unknown or wrong option, in one sentence that names it */
 export function checkServerOptions(door: string, options: ServerOptions): void {
   checkOptions(door, options, serverRules)
   checkOptions(`${door}: mounts`, options.mounts ?? {}, { jsonRpc: mountRule, httpJson: mountRule })
-  checkOptions(`${door}: limits`, options.limits ?? {}, Object.fromEntries(Object.keys(defaultLimits).map((name) => [name, limitRule])))
+  checkOptions(`${door}: limits`, options.limits ?? {}, limitRules)
   const { jsonRpc, httpJson } = { ...defaultMounts, ...options.mounts }
   if (`${jsonRpc}/`.startsWith(`${httpJson}/`) || `${httpJson}/`.startsWith(`${jsonRpc}/`)) {
     throw new TypeError(`${door}: mounts jsonRpc and httpJson must not lie within each other; they are ${jsonRpc} and ${httpJson}`)
