@@ -44,6 +44,7 @@ async function* run(task: TaskHandle) {
   if (task.turn === 1 && understood.latest.topic === 'other' && problem === undefined)
     return rejected(`That is not about venues. ${purpose}`)
   if (!isFull(understood.brief)) {
+    if (task.turn > 1 && givesUp.test(task.text)) return completed('All right, I have stopped looking.')
     const asks = question(understood, task.turn)
     return inputRequired(problem === undefined ? asks : `${problem} ${asks}`)
   }
@@ -51,6 +52,10 @@ async function* run(task: TaskHandle) {
   task.context.set('brief', briefData(understood.brief))
   return completed(explain(search(understood.brief)))
 }
+
+/** Whoever was asked may have lost interest instead. */
+const givesUp =
+  /\b(?:never ?mind|forget (?:about )?it|don['’]?t bother|stop looking|cancel)\b|\b(?:do not|don['’]?t|no longer) need (?:a |any )?(?:venue|place|it|one|this)\b/i
 
 function* quickSearch(brief: FullBrief) {
   const shortlist = search(brief)

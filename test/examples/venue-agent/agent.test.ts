@@ -119,3 +119,10 @@ test('a thorough search takes twenty seconds in five stages', async () => {
   expect(task.status.state).toBe('TASK_STATE_COMPLETED')
   expect(task.artifacts?.[0]?.parts.map((part) => Object.keys(part)[0])).toEqual(['text', 'text', 'text', 'text', 'data'])
 })
+
+test.each(['never mind, cancel', 'Thanks, but I do not need a venue anymore', 'Forget it'])('“%s” ends an open search', async (text) => {
+  const { task: open } = await say('We need a place in Lisbon')
+  const { task } = await say(text, { taskId: open?.id ?? '' })
+  expect(task?.status.state).toBe('TASK_STATE_COMPLETED')
+  expect(note(task)).toBe('All right, I have stopped looking.')
+})
