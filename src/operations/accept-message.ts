@@ -66,7 +66,8 @@ export async function acceptMessage(
   }
   if (message.taskId !== undefined) return continueTask(context, message.taskId, turn, call, pushConfig)
   const contextId = chooseContext(context, message.contextId, call)
-  const earlier = await answeredBefore(context, message, call)
+  const inbound = inboundOf(context, message)
+  const earlier = await answeredBefore(context, inbound, call)
   if (earlier) return repeated(earlier)
   const route = router && (await router.route(message))
   const reply = await context.agent.answer?.(turn)
@@ -75,12 +76,11 @@ export async function acceptMessage(
       kind: 'reply',
       message: { messageId: uuid(context.world), contextId, role: 'ROLE_AGENT', parts: toSomeParts('answer', reply) },
     }
-  return beginTask(context, contextId, turn, call, { onCreated, pushConfig, route })
+  return beginTask(context, contextId, turn, call, { onCreated, pushConfig, route, inbound })
 }
 
 /** Asked before the agent is: a message that made a task makes no direct reply when it comes again (D7). */
-async function answeredBefore(context: OperationContext, message: Message, call: Call): Promise<Repeated | undefined> {
-  const { inbound } = inboundOf(context, message)
+async function answeredBefore(context: OperationContext, inbound: Inbound | undefined, call: Call): Promise<Repeated | undefined> {
   // Without these two nothing is done that `create` does not undo by finding the message itself.
   if (!inbound || !(context.agent.answer || context.agent.router)) return undefined
   return context.store.accepted(callerOf(call), inbound)
@@ -90,6 +90,7 @@ interface Beginning {
   readonly onCreated: OnCreated | undefined
   readonly pushConfig: SentConfig | undefined
   readonly route: Route | undefined
+  readonly inbound: Inbound | undefined
 }
 
 async function beginTask(
@@ -97,7 +98,7 @@ async function beginTask(
   contextId: string,
   turn: Turn,
   call: Call,
-  { onCreated, pushConfig, route }: Beginning,
+  { onCreated, pushConfig, route, inbound }: Beginning,
 ): Promise<Accepted> {
   const { store, runs, world } = context
   const ids = { id: uuid(world), contextId }
@@ -120,7 +121,7 @@ async function beginTask(
         ...ids,
         created: event,
         ...(place && { holder: runs.holder }),
-        ...inboundOf(context, turn.message),
+        ...(inbound && { inbound }),
         ...(pushConfig && { pushConfig: pushConfig.config }),
       },
       start,
@@ -151,7 +152,7 @@ async function continueTask(
       message: turn.message,
       isAnswer: answers(found, turn.message),
     })
-  const { inbound } = inboundOf(context, turn.message)
+  const inbound = inboundOf(context, turn.message)
   const config = pushConfig && (await configToKeep(store, found.ref, pushConfig))
   const updated = await store.update(found.ref, (header) => receive(header, turn.message, { now: world.now(), config }), inbound)
   if (updated.outcome !== 'updated') return repeated(updated)
@@ -218,9 +219,9 @@ function repeated(outcome: Repeated): Accepted {
   return { kind: 'task', header: outcome.header, seq: outcome.seq }
 }
 
-function inboundOf({ idempotency }: OperationContext, message: Message): { readonly inbound?: Inbound } {
-  if (idempotency === false) return {}
-  return { inbound: { messageId: message.messageId, contentHash: contentHash(message), strict: idempotency === 'strict' } }
+function inboundOf({ idempotency }: OperationContext, message: Message): Inbound | undefined {
+  if (idempotency === false) return undefined
+  return { messageId: message.messageId, contentHash: contentHash(message), strict: idempotency === 'strict' }
 }
 
 interface Ids {
