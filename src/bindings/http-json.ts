@@ -8,7 +8,7 @@ import { protoName } from '../protocol/model.js'
 import { operationTable } from '../protocol/operations.js'
 import { fromQuery } from '../protocol/query.js'
 import { sseFrame } from '../protocol/sse.js'
-import { eventStream } from './event-stream.js'
+import { isPlainObject } from '../support/options.js'
 import {
   type Binding,
   type BindingOptions,
@@ -18,8 +18,8 @@ import {
   errorHeaders,
   type HttpReply,
   type HttpRequest,
-  headersOf,
   parseJson,
+  replyOf,
 } from './http.js'
 import { findRoute, type Route } from './routes.js'
 
@@ -34,15 +34,12 @@ export function createHttpJson(invoke: Invoke, options: BindingOptions): Binding
         () => withMembers(params ?? fromQuery(operationTable[operation].request, request.query), members),
         call,
       )
-      const headers = headersOf(reply, a2aJson)
-      if (reply.kind === 'one') return { status: 200, headers, body: reply.body }
-      const form = {
-        data: (frame: string) => frame,
-        error: (error: A2AError) => sseFrame({ event: 'error', data: JSON.stringify(toStatus(error)) }),
+      return replyOf(reply, a2aJson, {
+        data: (body) => body,
+        error: (error) => sseFrame({ event: 'error', data: JSON.stringify(toStatus(error)) }),
         report: options.report,
         signal: request.signal,
-      }
-      return { status: 200, headers, body: eventStream(reply.frames, form) }
+      })
     } catch (thrown) {
       const error = toA2AError(thrown)
       if (error !== thrown) options.report(thrown)
@@ -67,9 +64,8 @@ async function readBody(emptyBody: boolean, request: HttpRequest, options: Bindi
   if (contentType === undefined) checkContentType(request, options)
   const body = parseJson(bytes)
   if (emptyBody && body === null) return {}
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) throw new InvalidRequestError('The body must be one JSON object.')
-  // An object that is no array has named members.
-  return body as Readonly<Record<string, unknown>>
+  if (!isPlainObject(body)) throw new InvalidRequestError('The body must be one JSON object.')
+  return body
 }
 
 /** What stands in the path counts; a body may say the same, but nothing else. */

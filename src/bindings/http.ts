@@ -4,6 +4,7 @@ import type { IncomingCall, Principal, Reply } from '../protocol/call.js'
 import { type A2AError, ContentTypeNotSupportedError, ParseError } from '../protocol/errors.js'
 import { a2aJson, isJsonContentType } from '../protocol/media-types.js'
 import { extensionsHeader, formatExtensions, parseExtensions, parseVersion, versionHeader } from '../protocol/service-parameters.js'
+import { type EventStreamForm, eventStream } from './event-stream.js'
 
 export interface HttpRequest {
   readonly method: string
@@ -75,8 +76,16 @@ export function callOf({ header, signal, publicUrl }: HttpRequest, principal: Pr
 /** What a server tells one caller is for no cache to keep, wherever the credentials were (RFC 9111 §3.5 knows one header only). */
 const noStore = 'no-store'
 
-/** Headers of a successful answer. */
-export function headersOf({ kind, extensions }: Reply, contentType: string): Record<string, string> {
+/** A successful answer: `form.data` is how the binding wraps one body as well as each frame. */
+export function replyOf(reply: Reply, contentType: string, form: EventStreamForm): HttpReply {
+  return {
+    status: 200,
+    headers: headersOf(reply, contentType),
+    body: reply.kind === 'one' ? form.data(reply.body) : eventStream(reply.frames, form),
+  }
+}
+
+function headersOf({ kind, extensions }: Reply, contentType: string): Record<string, string> {
   return {
     ...(kind === 'stream'
       ? // A proxy that gathers frames before it passes them on, or repacks them, breaks a stream.

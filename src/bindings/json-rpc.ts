@@ -5,7 +5,7 @@ import { jsonRpcHttpStatus, toJsonRpcError } from '../protocol/error-wire.js'
 import { type A2AError, InvalidRequestError, MethodNotFoundError, toA2AError } from '../protocol/errors.js'
 import { isOperationName } from '../protocol/operations.js'
 import { sseFrame } from '../protocol/sse.js'
-import { eventStream } from './event-stream.js'
+import { isPlainObject } from '../support/options.js'
 import {
   type Binding,
   type BindingOptions,
@@ -15,8 +15,8 @@ import {
   errorHeaders,
   type HttpReply,
   type HttpRequest,
-  headersOf,
   parseJson,
+  replyOf,
 } from './http.js'
 
 type Id = string | number | null
@@ -44,15 +44,12 @@ export function createJsonRpc(invoke: Invoke, options: BindingOptions): Binding<
       if (!isOperationName(method)) throw new MethodNotFoundError(method)
       const reply = await invoke(method, () => params, callOf(request, principal))
       const head = `{"jsonrpc":"2.0","id":${JSON.stringify(id)},"result":`
-      const headers = headersOf(reply, contentType)
-      if (reply.kind === 'one') return { status: 200, headers, body: `${head}${reply.body}}` }
-      const form = {
-        data: (frame: string) => `${head}${frame}}`,
-        error: (error: A2AError) => sseFrame({ data: errorBody(id, error) }),
+      return replyOf(reply, contentType, {
+        data: (body) => `${head}${body}}`,
+        error: (error) => sseFrame({ data: errorBody(id, error) }),
         report: options.report,
         signal: request.signal,
-      }
-      return { status: 200, headers, body: eventStream(reply.frames, form) }
+      })
     } catch (thrown) {
       const error = toA2AError(thrown)
       if (error !== thrown) options.report(thrown)
@@ -84,14 +81,14 @@ function errorBody(id: Id, error: A2AError): string {
 
 /** The id to answer under, as far as there is one. */
 function idOf(body: unknown): Id {
-  const id = isObject(body) ? body['id'] : null
+  const id = isPlainObject(body) ? body['id'] : null
   return (typeof id === 'string' && id.length <= longestId) || (typeof id === 'number' && isExact(id)) ? id : null
 }
 
 /** @throws {InvalidRequestError} for whatever is no single request that wants an answer (D19) */
 function readEnvelope(body: unknown): Envelope {
   if (Array.isArray(body)) throw new InvalidRequestError('A2A has no batches: send one request object at a time.')
-  if (!isObject(body)) throw new InvalidRequestError('A JSON-RPC request is an object with jsonrpc, id, method and params.')
+  if (!isPlainObject(body)) throw new InvalidRequestError('A JSON-RPC request is an object with jsonrpc, id, method and params.')
   const { jsonrpc, id, method, params } = body
   if (jsonrpc !== '2.0') throw new InvalidRequestError('The member jsonrpc must be "2.0".')
   if (id === undefined) throw new InvalidRequestError('A request needs an id: A2A has no notifications.')
@@ -108,8 +105,4 @@ function readEnvelope(body: unknown): Envelope {
 /** Whether a number read from JSON is surely the one that was written: a larger integer has lost digits. */
 function isExact(id: number): boolean {
   return Number.isFinite(id) && Math.abs(id) <= Number.MAX_SAFE_INTEGER
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

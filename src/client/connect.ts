@@ -1,6 +1,7 @@
 /** The client: finds an agent by its card, sends to it, and follows its tasks. */
 
 import { InvalidAgentResponseError } from '../protocol/errors.js'
+import { questionMember } from '../protocol/question.js'
 import type { JsonObject, SendMessageRequest, Task, TaskState, TaskStatus } from '../protocol/wire.js'
 import { systemWorld } from '../support/world.js'
 import { cardUrl, findAgent } from './card.js'
@@ -127,7 +128,7 @@ function createClient(peer: Peer, card: JsonObject): Client {
     const same = auth === undefined ? {} : { auth }
     const question = status.message?.messageId
     const reply = (content: PartsLike, options: SendOptions = {}) => {
-      const metadata = { ...(question !== undefined && { 'urn:errand:question': question }), ...options.metadata }
+      const metadata = { ...(question !== undefined && { [questionMember]: question }), ...options.metadata }
       const place = { taskId: id, ...(contextId !== undefined && { contextId }) }
       return send(content, { ...same, ...options, ...place, ...(Object.keys(metadata).length > 0 && { metadata }) }, status)
     }

@@ -3,6 +3,7 @@
 import type { Call } from '../protocol/call.js'
 import { UnsupportedOperationError } from '../protocol/errors.js'
 import { checkMediaTypes } from '../protocol/media-types.js'
+import { answersQuestion } from '../protocol/question.js'
 import { isFinal } from '../protocol/states.js'
 import type { Message, SendMessageRequest } from '../protocol/wire.js'
 import type { Turn } from '../runtime/agent.js'
@@ -48,7 +49,6 @@ export async function acceptMessage(
   onCreated?: OnCreated,
 ): Promise<Accepted> {
   const { message, configuration } = request
-  // First of all: whether push is declared comes before what the other members are (D16).
   const pushConfig = configOfSend(context, configuration?.taskPushNotificationConfig)
   if (message.role !== 'ROLE_USER') throw invalid('message.role', 'must be ROLE_USER in a message to the agent')
   checkHistoryLength(configuration?.historyLength, 'configuration.historyLength')
@@ -81,7 +81,7 @@ export async function acceptMessage(
 
 /** Asked before the agent is: a message that made a task makes no direct reply when it comes again (D7). */
 async function answeredBefore(context: OperationContext, inbound: Inbound | undefined, call: Call): Promise<Repeated | undefined> {
-  // Without these two nothing is done that `create` does not undo by finding the message itself.
+  // Where nobody is asked before, `create` finds the message by itself.
   if (!inbound || !(context.agent.answer || context.agent.router)) return undefined
   return context.store.accepted(callerOf(call), inbound)
 }
@@ -150,7 +150,7 @@ async function continueTask(
     await checkFollowUp(context.agent.router, store, {
       header: found,
       message: turn.message,
-      isAnswer: answers(found, turn.message),
+      isAnswer: answersQuestion(turn.message, found.waiting),
     })
   const inbound = inboundOf(context, turn.message)
   const config = pushConfig && (await configToKeep(store, found.ref, pushConfig))
@@ -180,7 +180,7 @@ function receive(
   }
   const seq = header.lastSeq + 1
   const kept = config && { pushConfig: config }
-  if (!answers(header, message)) {
+  if (!answersQuestion(message, header.waiting)) {
     return { result: { seq, begins: false }, write: { events: [messageEvent('message', header, message)], ...kept } }
   }
   const working = statusEvent(header, 'TASK_STATE_WORKING', nextTimestamp(header.statusTimestamp, now))
@@ -192,13 +192,6 @@ function receive(
     ...kept,
   }
   return { result: { seq, begins: true }, write }
-}
-
-/** A message answers the open question unless it names another one. */
-function answers({ waiting }: TaskHeader, { metadata }: Message): boolean {
-  if (waiting === undefined) return false
-  const named = metadata?.['urn:errand:question']
-  return typeof named !== 'string' || named === waiting
 }
 
 function chooseContext({ keys, world, clientContextIds }: OperationContext, asked: string | undefined, call: Call): string {

@@ -1,7 +1,6 @@
 /** What the four operations on push configurations share. Spec §4.3, §3.1.7 to §3.1.10. */
 
 import { type AddressGuard, AddressRefusedError } from '../net/address-guard.js'
-import { PushNotificationNotSupportedError } from '../protocol/errors.js'
 import type { TaskPushNotificationConfig } from '../protocol/wire.js'
 import type { Store, StoredPushConfig, TaskRef } from '../store/store.js'
 import { uuid, type World } from '../support/world.js'
@@ -58,12 +57,9 @@ export interface SentConfig {
   readonly isNamed: boolean
 }
 
-export function configOfSend(
-  { push, guard, world }: OperationContext,
-  config: TaskPushNotificationConfig | undefined,
-): SentConfig | undefined {
+/** @throws {InvalidParamsError} as {@link checkPushConfig}; whether push is declared was judged before the parameters were read */
+export function configOfSend({ guard, world }: OperationContext, config: TaskPushNotificationConfig | undefined): SentConfig | undefined {
   if (config === undefined) return undefined
-  if (!push) throw new PushNotificationNotSupportedError()
   checkPushConfig(config, { guard, prefix: 'configuration.taskPushNotificationConfig.' })
   return { config: storedConfig(config, world), isNamed: config.id !== undefined }
 }

@@ -200,3 +200,9 @@ function describe(value: unknown): string {
         ? 'an object'
         : `${typeof value} ${String(value)}`
 }
+
+/** Whether what a run's function gave back puts out one thing after the other. */
+export function isGenerator(value: unknown): value is AsyncGenerator | Generator {
+  if (typeof value !== 'object' || value === null || !('next' in value) || typeof value.next !== 'function') return false
+  return Symbol.asyncIterator in value || Symbol.iterator in value
+}

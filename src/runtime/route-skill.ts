@@ -2,6 +2,7 @@
 
 import { InvalidParamsError, type Violation } from '../protocol/errors.js'
 import { checkMediaTypes } from '../protocol/media-types.js'
+import { answersQuestion } from '../protocol/question.js'
 import { shorten } from '../protocol/text.js'
 import type { Json, Message } from '../protocol/wire.js'
 import { validate } from './schema.js'
@@ -10,8 +11,6 @@ import { textOf } from './task-handle.js'
 
 /** Member of a message's metadata that names the skill. */
 export const skillMember = 'urn:errand:skill'
-/** Member of a message's metadata that names the question it answers. */
-const questionMember = 'urn:errand:question'
 
 const longestName = 64 // characters of what the caller sent
 
@@ -80,7 +79,7 @@ export function createRouter({ skills, plain, inputModes }: RouterOptions): Rout
     let question: string | undefined
     for (const [place, message] of history.entries()) {
       if (message.role === 'ROLE_AGENT') question = message.messageId
-      else if (place === 0 || isAnswer(message, question)) {
+      else if (place === 0 || answersQuestion(message, question)) {
         const chosen = await choose(message)
         if (chosen.kind !== 'ask') return chosen
         // What comes before the next question is for the inbox.
@@ -100,13 +99,6 @@ export function namedSkill({ metadata = {} }: Message, ids: () => readonly strin
   if (typeof named === 'string' && ids().includes(named)) return named
   const shown = typeof named === 'string' ? JSON.stringify(shorten(named, longestName)) : 'no text'
   throw wrong([{ field: 'message.metadata', description: `${skillMember} is ${shown}; the skills are ${ids().join(', ')}` }])
-}
-
-/** Whether a message answers the open question, if there is one (D11). */
-function isAnswer({ metadata = {} }: Message, question: string | undefined): boolean {
-  if (question === undefined) return false
-  const named = metadata[questionMember]
-  return typeof named !== 'string' || named === question
 }
 
 type Called = { readonly fits: true; readonly input: unknown } | { readonly fits: false; readonly violations: readonly Violation[] }

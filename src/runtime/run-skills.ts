@@ -2,7 +2,7 @@
 
 import type { Json, Message } from '../protocol/wire.js'
 import type { Run, TaskHandle } from './agent.js'
-import { Ending, endOfTurn, inputRequired, toParts } from './output.js'
+import { Ending, endOfTurn, inputRequired, isGenerator, toParts } from './output.js'
 import { type Route, type Router, skillMember } from './route-skill.js'
 import { validate } from './schema.js'
 import type { SkillDefinition } from './skill.js'
@@ -73,11 +73,6 @@ function partsOf(value: unknown): ReturnType<typeof toParts> | undefined {
   if (value === undefined) return undefined
   // It may be no JSON, for all that is known; toParts refuses what is none.
   return toParts(typeof value === 'string' ? value : { data: value as Json })
-}
-
-function isGenerator(value: unknown): value is AsyncGenerator | Generator {
-  if (typeof value !== 'object' || value === null || !('next' in value) || typeof value.next !== 'function') return false
-  return Symbol.asyncIterator in value || Symbol.iterator in value
 }
 
 /** The question which skill is meant: each with its id, its purpose and its fields. */

@@ -11,7 +11,7 @@ import { agentMessage, artifactEvent, nextTimestamp, statusEvent } from '../task
 import type { Agent, TaskHandle, Turn } from './agent.js'
 import type { Feed } from './feed.js'
 import { createInbox, type Inbox } from './inbox.js'
-import { endOfTurn, type Output, outputOf, type TurnEnd } from './output.js'
+import { endOfTurn, isGenerator, type Output, outputOf, type TurnEnd } from './output.js'
 import { createTaskHandle } from './task-handle.js'
 
 /** Outputs that may wait for their commit before the next `yield` waits too. */
@@ -237,9 +237,4 @@ export class Run {
 /** Without a prototype, so that `__proto__` is a key like any other. */
 function emptyMemory(): Record<string, Json> {
   return Object.create(null)
-}
-
-function isGenerator(value: unknown): value is AsyncGenerator | Generator {
-  if (typeof value !== 'object' || value === null || !('next' in value) || typeof value.next !== 'function') return false
-  return Symbol.asyncIterator in value || Symbol.iterator in value
 }

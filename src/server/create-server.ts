@@ -103,7 +103,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     return signing ? signCard(made, signing) : made
   }
   checkCard(agentCard({ agent, auth, url: url ?? 'http://localhost', mounts, scopes }))
-  await checkSigning(card, url)
+  if (signing) await checkSigning(card, url)
   await auth.prepare?.()
   const store = await options.store.open({ world })
   await failInterrupted(store, world, log)
