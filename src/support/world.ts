@@ -12,6 +12,11 @@ export interface World {
   defer(run: () => void): void
   /** `length` unpredictable bytes. */
   randomBytes(length: number): Uint8Array
+  /**
+   * Does `work` that goes on outside of the event loop, such as WebCrypto. Default: does it. A world for tests lets nothing
+   * else happen meanwhile, so that one seed gives one history.
+   */
+  outside?<T>(work: () => Promise<T>): Promise<T>
 }
 
 export interface TimerOptions {

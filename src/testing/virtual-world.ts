@@ -3,13 +3,18 @@
 import { systemWorld, type World } from '../support/world.js'
 
 export interface VirtualWorld extends World {
+  /** One at a time; as long as any is under way, what was deferred waits: when it ends depends on the machine, what comes of it does not. */
+  outside<T>(work: () => Promise<T>): Promise<T>
   /**
    * Moves the clock by `ms`. Timers that become due are fired in their order, each at its own time; before and after
-   * each of them, and at the end, everything deferred has run and promises have settled. `advance(0)` only settles.
+   * each of them, and at the end, everything deferred has run, work outside has ended and promises have settled.
+   * `advance(0)` only settles.
    *
    * @throws {TypeError} when a move is under way already
    */
   advance(ms: number): Promise<void>
+  /** When the next timer is due; undefined where none is set. */
+  nextDue(): number | undefined
 }
 
 export interface VirtualWorldOptions {
@@ -36,12 +41,17 @@ export function virtualWorld(options: VirtualWorldOptions = {}): VirtualWorld {
   const timers = new Set<Timer>()
   let now = options.now ?? Date.UTC(2026, 0, 1)
   let deferred = 0
+  /** What goes on outside, one after the other. */
+  let outsiders = 0
+  let last: Promise<unknown> = Promise.resolve()
   let isMoving = false
 
   async function settle(): Promise<void> {
     for (let turns = 0; turns < maxTurns; turns++) {
       await new Promise<void>((resolve) => turn(resolve))
-      if (deferred === 0) return
+      // Whoever waited for it has gone on by the next turn.
+      if (outsiders > 0) await last
+      else if (deferred === 0) return
     }
     throw new Error(`the world did not come to rest in ${maxTurns} turns`)
   }
@@ -66,12 +76,26 @@ export function virtualWorld(options: VirtualWorldOptions = {}): VirtualWorld {
     },
     defer(run) {
       deferred++
-      turn(() => {
+      const go = () => {
+        // What goes on outside ends when it likes; nothing may depend on when that is.
+        if (outsiders > 0) return turn(go)
         deferred--
         run()
+      }
+      turn(go)
+    },
+    outside(work) {
+      deferred++
+      outsiders++
+      const done = last.then(work).finally(() => {
+        deferred--
+        outsiders--
       })
+      last = done.catch(() => undefined)
+      return done
     },
     randomBytes: (length) => Uint8Array.from({ length }, random),
+    nextDue: () => earliest(timers, Number.POSITIVE_INFINITY)?.due,
     async advance(ms) {
       if (isMoving) throw new TypeError('advance() is under way: await it before moving the clock again')
       if (!(ms >= 0)) throw new TypeError(`time moves forward only, not by ${ms} ms`)
@@ -95,7 +119,7 @@ function earliest(timers: ReadonlySet<Timer>, limit: number): Timer | undefined 
 }
 
 /** Bytes of a 32-bit xorshift: repeatable and well spread, which is all that a test asks of chance. */
-function generator(seed: number): () => number {
+export function generator(seed: number): () => number {
   // Zero is the one state that xorshift never leaves; the product spreads neighbouring seeds.
   let state = Math.imul(seed, 0x9e37_79b1) || 1
   return () => {

@@ -93,3 +93,46 @@ describe('virtualWorld', () => {
     await moving
   })
 })
+
+describe('work outside of the event loop', () => {
+  const digest = () => crypto.subtle.digest('SHA-256', new Uint8Array(1 << 20))
+
+  test('has ended, and what came of it, when the world has settled', async () => {
+    const world = virtualWorld()
+    const order: string[] = []
+    const work = async () => {
+      await world.outside(digest)
+      order.push('one')
+      for (let hops = 0; hops < 50; hops++) await undefined
+      await world.outside(digest)
+      order.push('two')
+      await new Promise<void>((resolve) => world.defer(resolve))
+      order.push('three')
+    }
+    void work()
+    await world.advance(0)
+    expect(order).toEqual(['one', 'two', 'three'])
+  })
+
+  test('comes one by one and before whatever was deferred, so that one seed gives one history', async () => {
+    const world = virtualWorld()
+    const order: string[] = []
+    const quick = async () => 1
+    for (const [name, work] of [
+      ['slow', digest],
+      ['quick', quick],
+    ] as const)
+      void world.outside<unknown>(work).then(() => order.push(name))
+    world.defer(() => order.push('deferred'))
+    await world.advance(0)
+    expect(order).toEqual(['slow', 'quick', 'deferred'])
+  })
+
+  test('that fails tells only the one who asked', async () => {
+    const world = virtualWorld()
+    const failing = world.outside(() => Promise.reject(new Error('no key')))
+    await expect(failing).rejects.toThrow('no key')
+    expect(await world.outside(async () => 'next')).toBe('next')
+    await world.advance(0)
+  })
+})
