@@ -11,9 +11,6 @@ export {
   agent,
   type Result,
   type Run,
-  type TaskHandle,
-  type Turn,
-  type User,
 } from './runtime/agent.js'
 export {
   artifact,
@@ -28,8 +25,24 @@ export {
   rejected,
   working,
 } from './runtime/output.js'
+export { ConsentDeniedError, StepFailedError, WaitTimeoutError } from './runtime/run-errors.js'
 export { type Skill, type SkillInfo, type SkillOptions, type Skills, type SkillTask, skill } from './runtime/skill.js'
+export type {
+  Consent,
+  ConsentByCallback,
+  ConsentByOAuth,
+  ConsentRequest,
+  Grant,
+  StepContext,
+  StepOptions,
+  StopReason,
+  TaskHandle,
+  Turn,
+  User,
+  WaitOptions,
+} from './runtime/task.js'
 export { type Auth, anonymous, bearerTokens, type TokenUser } from './server/authenticate.js'
+export type { OAuthProvider, OAuthProviders } from './server/consent-providers.js'
 export type { Cors } from './server/cors.js'
 export { createServer, type Server } from './server/create-server.js'
 export { type JwtOptions, jwt } from './server/jwt.js'

@@ -6,13 +6,14 @@ import { checkMediaTypes } from '../protocol/media-types.js'
 import { answersQuestion } from '../protocol/question.js'
 import { isFinal } from '../protocol/states.js'
 import type { Message, SendMessageRequest } from '../protocol/wire.js'
-import type { Turn } from '../runtime/agent.js'
 import { toSomeParts } from '../runtime/output.js'
+import type { AskBody } from '../runtime/record-bodies.js'
 import { namedSkill, type Route } from '../runtime/route-skill.js'
 import { keepRoute } from '../runtime/run-skills.js'
 import { onlySkillId } from '../runtime/skill.js'
-import { textOf } from '../runtime/task-handle.js'
-import type { Created, Decision, Inbound, Repeated, StoredPushConfig, TaskHeader, TaskWrite } from '../store/store.js'
+import type { Turn } from '../runtime/task.js'
+import { textOf, turnRecord } from '../runtime/turn.js'
+import type { Created, Decision, Inbound, RecordWrite, Repeated, StoredPushConfig, TaskHeader, TaskWrite } from '../store/store.js'
 import { uuid } from '../support/world.js'
 import { judgeContextId, makeContextId } from '../task/context-id.js'
 import { createdEvent, messageEvent, nextTimestamp, statusEvent } from '../task/make-event.js'
@@ -100,9 +101,10 @@ async function beginTask(
   call: Call,
   { onCreated, pushConfig, route, inbound }: Beginning,
 ): Promise<Accepted> {
-  const { store, runs, world } = context
+  const { store, runs, world, vault } = context
   const ids = { id: uuid(world), contextId }
   const event = createdEvent(ids, turn.message, world.now())
+  const record = await turnRecord(vault, { id: ids.id, turn: 1, seq: 1 }, turn)
   const first = turnIn(ids, turn)
   if (route) keepRoute(first.message, route)
   const place = runs.reserve()
@@ -112,7 +114,7 @@ async function beginTask(
     if (created.outcome !== 'created') return
     begun = created.header
     onCreated?.(begun)
-    if (place) runs.begin(created, first, [messageIn(ids, turn.message)])
+    if (place) runs.begin(created, { turn: first, history: [first.message] })
   }
   try {
     const created = await store.create(
@@ -123,11 +125,11 @@ async function beginTask(
         ...(place && { holder: runs.holder }),
         ...(inbound && { inbound }),
         ...(pushConfig && { pushConfig: pushConfig.config }),
+        ...(record && { records: [record] }),
       },
       start,
     )
     if (created.outcome !== 'created') return repeated(created)
-    if (!place) runs.enqueue(created.header, first)
     return { kind: 'task', header: created.header, seq: 1, created: event.body }
   } finally {
     if (place && !begun) runs.release()
@@ -141,7 +143,7 @@ async function continueTask(
   call: Call,
   pushConfig: SentConfig | undefined,
 ): Promise<Accepted> {
-  const { store, runs, world } = context
+  const { store, world } = context
   const found = await findTask(context, call, taskId)
   const { contextId } = turn.message
   if (contextId !== undefined && contextId !== found.contextId)
@@ -150,29 +152,36 @@ async function continueTask(
     await checkFollowUp(context.agent.router, store, {
       header: found,
       message: turn.message,
-      isAnswer: answersQuestion(turn.message, found.waiting),
+      isAnswer: found.waiting?.kind === 'turn' && answersQuestion(turn.message, found.waiting.question),
     })
   const inbound = inboundOf(context, turn.message)
   const config = pushConfig && (await configToKeep(store, found.ref, pushConfig))
-  const updated = await store.update(found.ref, (header) => receive(header, turn.message, { now: world.now(), config }), inbound)
-  if (updated.outcome !== 'updated') return repeated(updated)
-  const { header, result } = updated
-  if (result.begins) runs.enqueue(header, turnIn(header, turn))
-  return { kind: 'task', header, seq: result.seq }
+  for (let known = found; ; ) {
+    // Sealed before the transaction, which waits for nothing; so it says which turn and event it was made for.
+    const place = { id: known.id, turn: known.turn + 1, seq: known.lastSeq + 1 }
+    const record = known.waiting?.kind === 'turn' ? await turnRecord(context.vault, place, turn) : undefined
+    const accepted = await store.update(
+      found.ref,
+      (header) => receive(header, turn.message, { now: world.now(), config, record, seq: place.seq }),
+      inbound,
+    )
+    if (accepted.outcome !== 'updated') return repeated(accepted)
+    const { header, result } = accepted
+    if (result !== undefined) return { kind: 'task', header, seq: result }
+    known = header
+  }
 }
 
-interface Received {
+interface Reception {
+  readonly now: number
+  readonly config: StoredPushConfig | undefined
+  /** How the turn begins that this message may begin, if it becomes the event `seq`. */
+  readonly record: RecordWrite | undefined
   readonly seq: number
-  /** Whether the message answers the open question and so begins a turn. */
-  readonly begins: boolean
 }
 
-/** What a message does, by the state it finds (D11). */
-function receive(
-  header: TaskHeader,
-  message: Message,
-  { now, config }: { readonly now: number; readonly config: StoredPushConfig | undefined },
-): Decision<Received> {
+/** What a message does, by the state it finds (D11): the number of its event; undefined where the task moved on meanwhile. */
+function receive(header: TaskHeader, message: Message, { now, config, record, seq: expected }: Reception): Decision<number | undefined> {
   if (isFinal(header.state)) {
     throw new UnsupportedOperationError(
       `Task ${header.id} has ended and takes no more messages. Send the message without taskId, with contextId ${header.contextId}, to begin a new task.`,
@@ -180,18 +189,26 @@ function receive(
   }
   const seq = header.lastSeq + 1
   const kept = config && { pushConfig: config }
-  if (!answersQuestion(message, header.waiting)) {
-    return { result: { seq, begins: false }, write: { events: [messageEvent('message', header, message)], ...kept } }
+  const { waiting } = header
+  if (!waiting || !answersQuestion(message, waiting.question)) {
+    return { result: seq, write: { events: [messageEvent('message', header, message)], ...kept } }
   }
   const working = statusEvent(header, 'TASK_STATE_WORKING', nextTimestamp(header.statusTimestamp, now))
+  const answered = { waiting: null, attempt: 0, ...kept }
+  const { kind, key } = waiting
+  if (kind === 'ask' || kind === 'authorize') {
+    const body = JSON.stringify({ answer: seq } satisfies AskBody)
+    const records = [{ kind, key: key ?? '', body }]
+    return { result: seq, write: { events: [messageEvent('answer', header, message), working], records, ...answered } }
+  }
+  if (!record || seq !== expected) return { result: undefined }
   const write: TaskWrite = {
     events: [messageEvent('turn', header, message), working],
     turn: header.turn + 1,
-    waiting: null,
-    attempt: 0,
-    ...kept,
+    records: [record],
+    ...answered,
   }
-  return { result: { seq, begins: true }, write }
+  return { result: seq, write }
 }
 
 function chooseContext({ keys, world, clientContextIds }: OperationContext, asked: string | undefined, call: Call): string {

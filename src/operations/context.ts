@@ -5,11 +5,13 @@ import type { Call, Reply } from '../protocol/call.js'
 import { UnavailableError } from '../protocol/errors.js'
 import type { OperationName } from '../protocol/operations.js'
 import type { AgentCard, JsonObject } from '../protocol/wire.js'
-import type { Agent, User } from '../runtime/agent.js'
+import type { Agent } from '../runtime/agent.js'
 import type { Feed } from '../runtime/feed.js'
 import type { Runs } from '../runtime/runs.js'
+import type { User } from '../runtime/task.js'
 import type { Caller, Store } from '../store/store.js'
 import type { Log } from '../support/log.js'
+import type { Vault } from '../support/vault.js'
 import type { World } from '../support/world.js'
 
 export interface OperationContext {
@@ -19,6 +21,8 @@ export interface OperationContext {
   readonly runs: Runs
   readonly world: World
   readonly log: Log
+  /** Seals what is known about callers, for reruns. */
+  readonly vault: Vault
   /** Keys kept in the store. */
   readonly keys: { readonly contextId: Uint8Array; readonly pageToken: Uint8Array }
   /** D7: whether the same message sent twice is one send; `strict` refuses another content under the same id. */

@@ -1,8 +1,7 @@
 /** What an author writes: a name, a description, and a function or skills. */
 
-import type { AgentExtension, AgentProvider, Json, JsonObject, Message } from '../protocol/wire.js'
-import type { Duration } from '../support/duration.js'
-import type { Log } from '../support/log.js'
+import type { AgentExtension, AgentProvider, JsonObject } from '../protocol/wire.js'
+import { type Duration, durationMs } from '../support/duration.js'
 import {
   checkOptions,
   isBoolean,
@@ -20,62 +19,7 @@ import type { Emission, PartsLike } from './output.js'
 import { createRouter, type Router } from './route-skill.js'
 import { runSkills } from './run-skills.js'
 import { definitionsOf, isSkills, type Skills, schemasExtension, skillSchemas } from './skill.js'
-
-/** Who is calling. `claims` are what the proof of identity said beyond the id. */
-export interface User {
-  readonly id: string
-  readonly claims: JsonObject
-}
-
-/** A user's message and what came with it. */
-export interface Turn {
-  /** The message that began this turn. */
-  readonly message: Message
-  /** Its text parts, joined by line breaks. */
-  readonly text: string
-  readonly user: User
-  /** Media types that the caller said it takes; empty = no preference. Spec §3.2.2. */
-  readonly acceptedOutputModes: readonly string[]
-  /** URIs of the extensions that are active in this request. Spec §4.6. */
-  readonly extensions: readonly string[]
-}
-
-/** The author's side of a task. */
-export interface TaskHandle extends Turn {
-  readonly id: string
-  readonly contextId: string
-  /** 1, 2, …: a new turn begins with the message that answers `inputRequired()`. */
-  readonly turn: number
-  /** 1, 2, …: how often a run of this turn was begun. */
-  readonly attempt: number
-  /** As it was when the turn began, this turn's message last. */
-  readonly history: readonly Message[]
-  /** Fires with the reason `'canceled'`, `'fenced'` or `'shutdown'`; nothing that is put out later is committed. */
-  readonly signal: AbortSignal
-  /** Memory of this caller's context: as it was when the turn began, written with the run's next commit. */
-  readonly context: {
-    get<T extends Json>(key: string): T | undefined
-    set(key: string, value: Json): void
-  }
-  /** Messages that arrived while the task was at work, each once. */
-  readonly inbox: {
-    take(): Promise<Message | undefined>
-    /** Waits for one; undefined when `timeout` has passed (default: no limit). */
-    next(options?: { readonly timeout?: Duration }): Promise<Message | undefined>
-  }
-  /** Waits by the server's clock; rejects when `signal` fires. */
-  sleep(duration: Duration): Promise<void>
-  /**
-   * As the global `fetch`, but fit for a URL that somebody else wrote: https to the public internet and to what the option
-   * `outbound` opens, at most 5 redirects, and not beyond the limits `fetchBytes` and `fetchMs`. Rejects when `signal` fires.
-   *
-   * @throws {AddressRefusedError} where the URL, a redirect or an address of the host may not be called
-   * @throws {FetchLimitError} also from the body of the answer
-   * @throws {TypeError} where the host of the server has no sockets: `createServer` of `errand/edge`
-   */
-  fetch(input: string | URL | Request, init?: RequestInit): Promise<Response>
-  readonly log: Log
-}
+import type { TaskHandle, Turn, User } from './task.js'
 
 /** A value with members, but no generator: one that yields something else than emissions must not pass for a result. */
 interface Value {
@@ -118,6 +62,13 @@ export interface AgentInfo {
   /** Members of the card that only authenticated callers see; they replace those of the public card. Undefined: none for this user. */
   readonly extendedCard?: (user: User) => JsonObject | undefined | Promise<JsonObject | undefined>
   readonly answer?: Answer
+  /**
+   * What becomes of a task at work whose process died: `'restart'` runs its turn again from its records, `'fail'` fails it.
+   * Default `'restart'`.
+   */
+  readonly recovery?: 'restart' | 'fail'
+  /** A run that puts nothing out for so long, and waits for nothing, is failed. Default: no limit. */
+  readonly inactivity?: Duration
 }
 
 /** An agent of several skills: what the card says of a single one belongs to each of them. */
@@ -148,6 +99,15 @@ export const agentDefaults = Object.freeze({
   inputModes: Object.freeze(['text/plain', 'application/json']),
   outputModes: Object.freeze(['text/plain', 'application/json']),
 })
+
+function isTime(value: unknown): boolean {
+  try {
+    // durationMs judges whatever it is given.
+    return durationMs(value as Duration) > 0
+  } catch {
+    return false
+  }
+}
 
 function isProvider(value: unknown): boolean {
   if (!isPlainObject(value)) return false
@@ -186,6 +146,8 @@ const rules: Readonly<Record<string, OptionRule>> = {
     ok: isExtensions,
   },
   extendedCard: { takes: 'a function of the user', ok: isFunction },
+  recovery: { takes: "'restart' or 'fail'", ok: (value) => value === 'restart' || value === 'fail' },
+  inactivity: { takes: "a time above zero such as '10m'", ok: isTime },
   answer: { takes: 'a function of the turn', ok: isFunction },
 }
 

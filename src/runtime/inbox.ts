@@ -1,18 +1,22 @@
-/** Messages that reach a task while it is at work, handed to its run one by one. */
+/** Messages that reach a task while it is at work, handed to its run one by one: each is taken once, by a record. */
 
 import type { Message } from '../protocol/wire.js'
 import type { Store, TaskHeader } from '../store/store.js'
 import { type Duration, durationMs } from '../support/duration.js'
-import { checkOptions, isString } from '../support/options.js'
+import { checkOptions } from '../support/options.js'
 import type { World } from '../support/world.js'
-import { messageOf } from '../task/make-event.js'
 import type { Feed } from './feed.js'
+import type { Ledger } from './ledger.js'
+import type { TakeBody } from './record-bodies.js'
+import type { RunWriter } from './run-writer.js'
+import { timeRule } from './steps.js'
+import { messageAt } from './turn.js'
 
 export interface Inbox {
   take(): Promise<Message | undefined>
   next(options?: { readonly timeout?: Duration }): Promise<Message | undefined>
-  /** Number of the newest message taken, if one was: written with the run's next commit. */
-  takenSeq(): number | undefined
+  /** Whether a call of `next` waits for a message. */
+  readonly isWaiting: boolean
 }
 
 interface InboxOptions {
@@ -21,55 +25,104 @@ interface InboxOptions {
   readonly world: World
   readonly header: TaskHeader
   readonly signal: AbortSignal
+  readonly ledger: Ledger
+  readonly writer: RunWriter
+  readonly onWaiting: () => void
+  readonly onRecorded: () => void
 }
 
-export function createInbox({ store, feed, world, header, signal }: InboxOptions): Inbox {
+export function createInbox({ store, feed, world, header, signal, ledger, writer, onWaiting, onRecorded }: InboxOptions): Inbox {
   let taken = header.inboxSeq
-  // Two callers of take() at once must not get the same message.
+  // Two callers at once must not get the same message.
   let turn: Promise<unknown> = Promise.resolve()
+  let calls = 0
+  let waiting = 0
 
-  const take = (): Promise<Message | undefined> => {
+  /** What an earlier run took at this place, or what `find` finds. */
+  function recorded(find: () => Promise<number | undefined>): Promise<Message | undefined> {
+    const key = `take#${++calls}`
+    const read = async (given: unknown) => {
+      const { seq } = given as TakeBody // Only this function writes it.
+      return seq === undefined ? undefined : messageAt(store, header.ref, seq)
+    }
+    const isRecorded = ledger.call(key) !== undefined
+    const settled = ledger.settlement(key, read)
+    if (isRecorded) return settled
+    return Promise.race([
+      settled,
+      find()
+        .then((seq) => record(key, seq))
+        .then(() => settled),
+    ])
+  }
+
+  function record(key: string, seq: number | undefined): void {
+    const body: TakeBody = seq === undefined ? {} : { seq }
+    writer.put(
+      (draft) => {
+        draft.begin()
+        if (seq !== undefined) draft.take(seq)
+        draft.record({ kind: 'take', key, n: ledger.nextN(), body: JSON.stringify(body) })
+      },
+      () => {
+        ledger.settled({ key, body })
+        onRecorded()
+      },
+    )
+  }
+
+  /** The number of the next message that nobody took. It is taken from here on. */
+  function claimNext(): Promise<number | undefined> {
     const mine = turn.then(async () => {
       signal.throwIfAborted()
       const [event] = await store.events(header.ref, taken, { maxBytes: 1, kinds: ['message'] })
-      if (!event) return undefined
-      taken = event.seq
-      return messageOf(event.body)
+      if (event) taken = event.seq
+      return event?.seq
     })
     turn = mine.catch(() => undefined)
     return mine
   }
 
-  async function next(options: { readonly timeout?: Duration } = {}): Promise<Message | undefined> {
-    checkOptions('inbox.next', options, {
-      timeout: { takes: "milliseconds or a text such as '20s'", ok: (value) => isString(value) || typeof value === 'number' },
-    })
-    const waiting = new AbortController()
-    const stop = () => waiting.abort(signal.reason)
+  async function awaitNext(timeoutMs: number | undefined): Promise<number | undefined> {
+    const first = await claimNext()
+    if (first !== undefined) return first
+    const listening = new AbortController()
+    const stop = () => listening.abort(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     let late = false
     const expire = () => {
       late = true
-      waiting.abort()
+      listening.abort()
     }
-    const clear = options.timeout === undefined ? undefined : world.timer(durationMs(options.timeout, 'inbox.next: timeout'), expire)
+    const clear = timeoutMs === undefined ? undefined : world.timer(timeoutMs, expire)
+    waiting++
+    onWaiting()
     try {
-      const first = await take()
-      if (first) return first
-      for await (const batch of feed.follow(header.ref, taken, waiting.signal)) {
+      for await (const batch of feed.follow(header.ref, taken, listening.signal)) {
         if (!batch.some((event) => event.kind === 'message' && event.seq > taken)) continue
-        const message = await take()
-        if (message) return message
+        const seq = await claimNext()
+        if (seq !== undefined) return seq
       }
       return undefined
     } catch (error) {
       if (late) return undefined
       throw error
     } finally {
+      waiting--
       clear?.()
       signal.removeEventListener('abort', stop)
     }
   }
 
-  return { take, next, takenSeq: () => (taken === header.inboxSeq ? undefined : taken) }
+  return {
+    take: () => recorded(claimNext),
+    async next(options = {}) {
+      checkOptions('inbox.next', options, { timeout: timeRule })
+      const timeoutMs = options.timeout === undefined ? undefined : durationMs(options.timeout, 'inbox.next: timeout')
+      return recorded(() => awaitNext(timeoutMs))
+    },
+    get isWaiting() {
+      return waiting > 0
+    },
+  }
 }

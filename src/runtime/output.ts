@@ -18,7 +18,17 @@ export type Output =
       readonly description: string | undefined
       readonly parts: readonly Part[]
     }
-  | { readonly kind: 'chunk'; readonly artifactId: string; readonly name: string; readonly parts: readonly Part[]; readonly last: boolean }
+  | {
+      readonly kind: 'chunk'
+      readonly artifactId: string
+      readonly name: string
+      readonly parts: readonly Part[]
+      readonly last: boolean
+      /** Whether the artifact starts anew with this chunk. */
+      readonly begins?: boolean
+      /** Present on chunks of a stream with a record: whether it runs now, or an earlier run recorded it. */
+      readonly stream?: 'live' | 'recorded'
+    }
 
 export type TurnEnd =
   | { readonly kind: 'completed'; readonly note: readonly Part[]; readonly result: readonly Part[] | undefined }
@@ -54,7 +64,7 @@ const chunkRules = { id, last: { takes: 'true or false', ok: isBoolean } }
 
 /** A progress note: WORKING with a status message. Notes are shown to streams and push, and are not history. Spec §4.1.3. */
 export function working(note?: PartsLike): Emission {
-  return new Emission({ kind: 'working', parts: note === undefined ? [] : toParts(note) })
+  return new Emission({ kind: 'working', parts: note === undefined ? [] : copyParts(toParts(note)) })
 }
 
 /** A whole artifact at once; its name is its id unless `id` is given. An artifact of that id is replaced. Spec §4.1.7. */
@@ -73,6 +83,17 @@ export function chunk(name: string, parts: PartsLike, options: { readonly id?: s
   checkOptions('chunk', options, chunkRules)
   const artifactId = checkName('chunk', options.id ?? name)
   return new Emission({ kind: 'chunk', artifactId, name, parts: toSomeParts('chunk', parts), last: options.last === true })
+}
+
+/** A chunk of a stream with a record. */
+export function streamChunk(
+  name: string,
+  text: unknown,
+  how: { readonly begins: boolean; readonly stream: 'live' | 'recorded' },
+): Emission {
+  if (typeof text !== 'string') throw new TypeError(`task.stream('${name}', …) puts out texts; its function gave ${describe(text)}`)
+  const parts = [{ text: checkText('a text', text) }]
+  return new Emission({ kind: 'chunk', artifactId: checkName('task.stream', name), name, parts, last: false, ...how })
 }
 
 /** COMPLETED, with a note for people and a result, which becomes the artifact `result`. */
@@ -157,6 +178,12 @@ function isPart(value: unknown): value is Part {
 export function toParts(parts: PartsLike): readonly Part[] {
   const list: readonly unknown[] = Array.isArray(parts) ? parts : [parts]
   return list.map((part) => (typeof part === 'string' ? { text: checkText('a text', part) } : checkPart(part)))
+}
+
+/** A copy: what is done to the parts later changes nothing. */
+export function copyParts(parts: readonly Part[]): readonly Part[] {
+  // From the text of parts.
+  return JSON.parse(JSON.stringify(parts)) as Part[]
 }
 
 /** @throws {TypeError} where half of a pair of UTF-16 stands alone, as at the end of a text that was cut inside an emoji */

@@ -3,14 +3,14 @@
 import { InvalidParamsError, type Violation } from '../protocol/errors.js'
 import { checkMediaTypes } from '../protocol/media-types.js'
 import { answersQuestion } from '../protocol/question.js'
+import { skillMember } from '../protocol/skill.js'
 import { shorten } from '../protocol/text.js'
 import type { Json, Message } from '../protocol/wire.js'
 import { validate } from './schema.js'
 import type { SkillDefinition } from './skill.js'
-import { textOf } from './task-handle.js'
+import { textOf } from './turn.js'
 
-/** Member of a message's metadata that names the skill. */
-export const skillMember = 'urn:errand:skill'
+export { skillMember }
 
 const longestName = 64 // characters of what the caller sent
 

@@ -1,43 +1,53 @@
 /** One run of an agent's function on one turn of a task: it pulls what the function puts out into the log. */
 
-import type { GuardedFetch } from '../net/guarded-fetch.js'
-import { canMove, IllegalTransitionError, isAtRest, isInterrupted } from '../protocol/states.js'
-import type { Artifact, Json, Message, Part, TaskState } from '../protocol/wire.js'
-import type { Claimed, Store, TaskHeader, TaskWrite } from '../store/store.js'
+import { IllegalTransitionError, isInterrupted } from '../protocol/states.js'
+import type { Part, TaskState } from '../protocol/wire.js'
+import type { Claimed, Fence, TaskHeader } from '../store/store.js'
+import { durationMs } from '../support/duration.js'
 import { bindLog, type Log } from '../support/log.js'
-import { uuid, type World } from '../support/world.js'
-import type { NewEvent } from '../task/event.js'
-import { agentMessage, artifactEvent, nextTimestamp, statusEvent } from '../task/make-event.js'
-import type { Agent, TaskHandle, Turn } from './agent.js'
-import type { Feed } from './feed.js'
+import { redactedLog } from '../support/redact.js'
+import { openBody, sealBody } from '../support/vault.js'
+import { type ContextView, createContextView } from './context-view.js'
+import { createDoors } from './doors.js'
+import { createIdleWatch, type IdleWatch } from './idle-watch.js'
 import { createInbox, type Inbox } from './inbox.js'
-import { endOfTurn, isGenerator, type Output, outputOf, type TurnEnd } from './output.js'
+import { Ledger, type LeftRecord } from './ledger.js'
+import { endOfTurn, isGenerator, type Output, type TurnEnd } from './output.js'
+import { isSilent, Outputs } from './outputs.js'
+import { pull } from './pull.js'
+import { causeForCaller } from './run-errors.js'
+import type { RunNeeds } from './run-needs.js'
+import { RunWriter } from './run-writer.js'
+import { StepsInHand } from './steps-in-hand.js'
+import type { StopReason, TaskHandle } from './task.js'
 import { createTaskHandle } from './task-handle.js'
+import type { BegunTurn } from './turn.js'
+import { type Place, Waits } from './waits.js'
 
-/** Outputs that may wait for their commit before the next `yield` waits too. */
-const maxUncommitted = 64
+const maxUncommitted = 64 // outputs that may wait for their commit before the next `yield` waits too
 
 const endStates = {
+  completed: 'TASK_STATE_COMPLETED',
   failed: 'TASK_STATE_FAILED',
   rejected: 'TASK_STATE_REJECTED',
   inputRequired: 'TASK_STATE_INPUT_REQUIRED',
-} as const satisfies Record<string, TaskState>
+} as const satisfies Record<TurnEnd['kind'], TaskState>
 
-export interface RunOptions {
-  readonly agent: Agent
-  readonly store: Store
-  readonly feed: Feed
-  readonly world: World
-  readonly log: Log
-  readonly fetch?: GuardedFetch | undefined
-  readonly claimed: Claimed
+export interface RunOptions extends RunNeeds {
+  readonly claimed: Pick<Claimed, 'header' | 'memory'>
+  /** What earlier runs of this turn left, opened. */
+  readonly records: readonly LeftRecord[]
   readonly holder: string
-  readonly turn: Turn
-  readonly history: readonly Message[]
+  readonly begun: BegunTurn
+  /** Whether the task is not committed yet. */
+  readonly isNew: boolean
+  /** Of the run among those at work. */
+  readonly place: Place
+  /** A wait is open, until then at the latest. */
+  readonly onOpen: (due: number | undefined) => void
+  /** The server stops, and the run can be handed back without a loss. */
+  readonly onReady: () => void
 }
-
-/** Why a run is no longer heard: `lost` = a commit failed, and what the run believes may not be what is stored. */
-export type DetachReason = 'canceled' | 'fenced' | 'shutdown' | 'lost'
 
 export class Run {
   /** Settles when the function has settled and all it put out is committed or given up. Never rejects. */
@@ -45,30 +55,90 @@ export class Run {
   readonly header: TaskHeader
   readonly #options: RunOptions
   readonly #log: Log
+  /** Credentials: they are kept out of the log. */
+  readonly #entrusted = new Set<string>()
+  readonly #fence: Fence
   readonly #abort = new AbortController()
+  readonly #ledger: Ledger
+  readonly #writer: RunWriter
+  readonly #outputs: Outputs
+  readonly #steps: StepsInHand
+  readonly #waits: Waits
+  readonly #view: ContextView
   readonly #inbox: Inbox
-  /** Artifacts of this turn: true once closed by their last chunk. */
-  readonly #artifacts = new Map<string, boolean>()
-  #pending: NewEvent[] = []
-  #uncommitted = 0
-  #write: Promise<void> | undefined
-  #state: TaskState
-  #timestamp: number
-  #memory = emptyMemory()
-  #end: Partial<TaskWrite> | undefined
-  #detached: DetachReason | undefined
+  readonly #idle: IdleWatch | undefined
+  #silent = 0
+  #isBegun: boolean
+  #isSealed: boolean
+  #isCommitted = false
+  #isEnded = false
+  #isClosing = false
+  /** Whether something was recorded since the server began to stop. */
+  #hasRecorded = false
+  #detached: StopReason | undefined
 
   constructor(options: RunOptions) {
+    const { store, world, claimed, records, holder, agent } = options
+    const { header } = claimed
+    const encode = (key: string, body: object) => this.#encode(key, body)
     this.#options = options
-    this.header = options.claimed.header
-    this.#state = this.header.state
-    this.#timestamp = this.header.statusTimestamp
-    this.#log = bindLog(options.log, { taskId: this.header.id, contextId: this.header.contextId })
-    this.#inbox = createInbox({ ...options, header: this.header, signal: this.#abort.signal })
+    this.header = header
+    this.#isBegun = header.state !== 'TASK_STATE_SUBMITTED'
+    this.#isSealed = header.sealed
+    this.#fence = { epoch: header.epoch, holder }
+    this.#log = redactedLog(bindLog(options.log, { taskId: header.id, contextId: header.contextId }), this.#entrusted)
+    this.#outputs = new Outputs(header)
+    const passedOver = (key: string) => this.#log.warn('a record is not asked for any more: the agent was changed', { key })
+    this.#ledger = new Ledger({ world, records, passedOver })
+    this.#writer = new RunWriter({ store, world, header, fence: this.#fence, onStopped: (reason, cause) => this.#onStopped(reason, cause) })
+    this.#steps = new StepsInHand({
+      ledger: this.#ledger,
+      writer: this.#writer,
+      encode,
+      begun: () => this.#begun(),
+      onRecorded: () => this.#recorded(),
+      onChange: () => this.#lookReady(),
+      onError: (error) => this.#failAuthor(error),
+    })
+    this.#waits = new Waits({
+      ...options,
+      header,
+      fence: this.#fence,
+      ledger: this.#ledger,
+      writer: this.#writer,
+      openBody: ({ key, body }) => openBody(options.vault, { taskId: header.id, turn: header.turn, key }, body),
+      encode,
+      onOpen: (due) => {
+        options.onOpen(due)
+        this.#lookReady()
+      },
+      onFenced: () => this.detach('fenced'),
+    })
+    this.#view = createContextView({
+      memory: claimed.memory,
+      records,
+      writer: this.#writer,
+      isSealed: () => this.#isSealed,
+      encode,
+      fail: (error) => this.#failAuthor(error),
+    })
+    this.#inbox = createInbox({
+      ...options,
+      header,
+      signal: this.#abort.signal,
+      ledger: this.#ledger,
+      writer: this.#writer,
+      onWaiting: () => this.#lookReady(),
+      onRecorded: () => this.#recorded(),
+    })
+    if (agent.inactivity !== undefined) {
+      const limitMs = durationMs(agent.inactivity)
+      this.#idle = createIdleWatch(world, { limitMs, isWaiting: () => this.isWaiting, onIdle: () => this.#failIdle() })
+    }
     this.settled = this.#execute()
   }
 
-  get detached(): DetachReason | undefined {
+  get detached(): StopReason | undefined {
     return this.#detached
   }
 
@@ -77,164 +147,204 @@ export class Run {
     return this.#abort.signal
   }
 
+  /** Whether there is nothing to do for it until something comes from outside, and nothing would be lost with it. */
+  get isWaiting(): boolean {
+    return this.#waits.isIdle && this.#steps.running === 0 && this.#writer.uncommitted === 0
+  }
+
+  /** Something happened to the task, or its time has come. */
+  wake(): void {
+    this.#waits.wake()
+  }
+
+  /** The server stops: no step begins from here on, and `onReady` is called as soon as the run can be handed back. */
+  close(): void {
+    this.#isClosing = true
+    this.#steps.close()
+    this.#lookReady()
+  }
+
   /** From now on nothing of this run is committed; only then does its signal fire. */
-  detach(reason: DetachReason): void {
+  detach(reason: StopReason): void {
     if (this.#detached) return
     this.#detached = reason
-    this.#pending = []
+    this.#idle?.stop()
+    this.#writer.stop()
+    this.#waits.stop()
     this.#abort.abort(reason)
+    this.#ledger.stop(reason)
+    this.#steps.stop(reason)
+  }
+
+  #onStopped(reason: 'fenced' | 'lost', cause: unknown): void {
+    if (reason === 'lost') this.#log.error('what the agent put out could not be committed', { error: cause })
+    this.detach(reason)
   }
 
   async #execute(): Promise<void> {
     try {
       const returned = await this.#drive()
-      if (!this.#detached) this.#finish(endOfTurn(returned))
+      const end = endOfTurn(returned)
+      await this.#steps.none()
+      this.#finish(end)
     } catch (error) {
-      if (!this.#detached) this.#fail(error)
+      await this.#steps.none()
+      if (!this.#detached && !this.#isEnded) this.#fail(error)
     }
-    while (this.#write) await this.#write
+    await this.#writer.rest()
+    this.#idle?.stop()
+    // A step that does not look at its signal keeps the run's place, for a while.
+    if (this.#detached) await this.#steps.settled()
   }
 
   async #drive(): Promise<unknown> {
-    const { agent, world } = this.#options
+    const { agent, begun, fetch } = this.#options
+    if (this.#isSealed) await this.#view.prepare()
+    const encode = (key: string, body: object) => this.#encode(key, body)
     const handle: TaskHandle = createTaskHandle({
-      ...this.#options,
+      ...begun,
+      header: this.header,
+      fetch,
       log: this.#log,
       signal: this.#abort.signal,
       inbox: this.#inbox,
-      world,
-      remember: (key, value) => {
-        this.#memory[key] = value
-        if (!this.#detached) this.#commit()
-      },
+      doors: createDoors({
+        ...this.#options,
+        header: this.header,
+        signal: this.#abort.signal,
+        ledger: this.#ledger,
+        waits: this.#waits,
+        steps: this.#steps,
+        encode,
+        onWait: () => {
+          this.#idle?.touch()
+          this.#isBegun = true
+        },
+        onGranted: (token) => void this.#entrusted.add(token),
+        onAuthorize: () => {
+          this.#isSealed = true
+          return this.#view.prepare()
+        },
+        fail: (error) => this.#failAuthor(error),
+      }),
+      memory: () => this.#view.look(),
+      remember: (key, value) => this.#writer.remember(key, value),
       beforeWait: () => this.#begin(),
     })
     const returned: unknown = await agent.run(handle)
-    return isGenerator(returned) ? this.#pull(returned) : returned
+    if (!isGenerator(returned)) return returned
+    const isStopped = () => this.#detached !== undefined
+    return pull(returned, { put: (output) => this.#put(output), isStopped, room: () => this.#room() })
   }
 
-  /** Yield by yield. An output that is not allowed is thrown into the function, which may catch it. */
-  async #pull(outputs: AsyncGenerator | Generator): Promise<unknown> {
-    let step = await outputs.next()
-    while (!step.done) {
-      if (this.#detached) {
-        // The function's own `finally` still runs; what it returns or throws concerns nobody.
-        await outputs.return(undefined)
-        return undefined
-      }
-      try {
-        this.#put(outputOf(step.value))
-      } catch (error) {
-        step = await outputs.throw(error)
-        continue
-      }
-      while (this.#uncommitted >= maxUncommitted && this.#write) await this.#write
-      step = await outputs.next()
-    }
-    return step.value
+  /** What is put out silently waits for no commit, and must not keep everybody else waiting. */
+  async #room(): Promise<void> {
+    await this.#writer.below(maxUncommitted)
+    if (this.#silent < maxUncommitted) return
+    this.#silent = 0
+    await new Promise<void>((resolve) => this.#options.world.defer(resolve))
   }
 
   #put(output: Output): void {
+    this.#idle?.touch()
     if (output.kind === 'working') {
-      this.#move('TASK_STATE_WORKING', output.parts)
+      if (!this.#ledger.isLive) this.#silent++
+      else {
+        this.#isBegun = true
+        // A note would take the state of a question away.
+        this.#writer.put((draft) => void (draft.waiting?.question ?? draft.status('TASK_STATE_WORKING', output.parts)))
+      }
       return
     }
-    const closed = this.#artifacts.get(output.artifactId)
-    if (output.kind === 'chunk' && closed === true) {
-      throw new TypeError(
-        `chunk('${output.artifactId}') after its last chunk: the artifact was closed in this turn; give the new one another name`,
-      )
-    }
-    this.#begin()
-    const append = output.kind === 'chunk' && closed === false
-    const last = output.kind === 'artifact' || output.last
-    const description = output.kind === 'artifact' ? output.description : undefined
-    const artifact: Artifact = {
-      artifactId: output.artifactId,
-      name: output.name,
-      ...(description !== undefined && { description }),
-      parts: output.parts,
-    }
-    this.#artifacts.set(output.artifactId, last)
-    this.#enqueue(artifactEvent(this.header, artifact, { append, last }))
-  }
-
-  /** WORKING is written before the first output and the first wait. */
-  #begin(): void {
-    if (this.#state === 'TASK_STATE_SUBMITTED' && !this.#detached) this.#move('TASK_STATE_WORKING', [])
-  }
-
-  /** @throws {IllegalTransitionError} and nothing has changed */
-  #move(state: TaskState, parts: readonly Part[]): void {
-    if (!canMove(this.#state, state)) throw new IllegalTransitionError(this.#state, state)
-    const { world } = this.#options
-    const message = parts.length > 0 ? agentMessage(this.header, uuid(world), parts) : undefined
-    const timestamp = nextTimestamp(this.#timestamp, world.now())
-    const event = statusEvent(this.header, state, timestamp, message)
-    this.#state = state
-    this.#timestamp = timestamp
-    if (isAtRest(state)) this.#end = { holder: null, waiting: isInterrupted(state) ? (message?.messageId ?? null) : null }
-    this.#enqueue(event)
-  }
-
-  #finish(end: TurnEnd): void {
-    if (end.kind !== 'completed') {
-      this.#move(endStates[end.kind], end.parts)
+    this.#outputs.check(output)
+    const event = this.#outputs.put(output, isSilent(output, this.#ledger.isLive))
+    if (!event) {
+      this.#silent++
       return
     }
-    if (end.result) this.#put({ kind: 'artifact', artifactId: 'result', name: 'result', description: undefined, parts: end.result })
-    this.#move('TASK_STATE_COMPLETED', end.note)
-  }
-
-  /** What was thrown goes to the log; the caller reads a text that is the same for every fault. */
-  #fail(error: unknown): void {
-    this.#log.error('the agent failed', { error })
-    this.#move('TASK_STATE_FAILED', [{ text: 'The agent failed because of an internal error.' }])
-  }
-
-  #enqueue(event: NewEvent): void {
-    if (this.#detached) return
-    this.#pending.push(event)
-    this.#uncommitted++
-    this.#commit()
-  }
-
-  /** One append at a time; what is put out while it is under way goes into the next one. */
-  #commit(): void {
-    this.#write ??= this.#append().finally(() => {
-      this.#write = undefined
-      if (this.#pending.length > 0 || Object.keys(this.#memory).length > 0) this.#commit()
+    this.#isBegun = true
+    this.#writer.put((draft) => {
+      draft.begin()
+      draft.add(event)
     })
   }
 
-  async #append(): Promise<void> {
-    const { store, holder } = this.#options
-    let count = 0
-    try {
-      const { outcome } = await store.append(this.header.ref, { epoch: this.header.epoch, holder }, () => {
-        const write = this.#takePending()
-        count = write?.events.length ?? 0
-        return write
-      })
-      if (outcome === 'fenced') this.detach('fenced')
-    } catch (error) {
-      this.#log.error('what the agent put out could not be committed', { error })
-      this.detach('lost')
+  /** WORKING is written before the first output, step and wait. */
+  #begin(): void {
+    if (!this.#isBegun) this.#writer.put((draft) => draft.begin())
+    this.#isBegun = true
+  }
+
+  async #begun(): Promise<void> {
+    this.#begin()
+    if (this.#options.isNew && !this.#isCommitted) await this.#writer.rest()
+    this.#isCommitted = true
+  }
+
+  #recorded(): void {
+    this.#idle?.touch()
+    if (this.#isClosing) this.#hasRecorded = true
+    this.#lookReady()
+  }
+
+  #lookReady(): void {
+    if (!this.#isClosing || this.#detached || this.#steps.running > 0 || this.#writer.uncommitted > 0) return
+    if (this.#hasRecorded || this.#steps.isHeldUp || this.#waits.isIdle || this.#inbox.isWaiting) this.#options.onReady()
+  }
+
+  async #encode(key: string, body: object): Promise<string> {
+    if (!this.#isSealed) return JSON.stringify(body)
+    return sealBody(this.#options.vault, { taskId: this.header.id, turn: this.header.turn, key }, body)
+  }
+
+  #finish(end: TurnEnd): void {
+    if (this.#detached || this.#isEnded) return
+    const state = endStates[end.kind]
+    if (end.kind === 'rejected' && this.#isBegun) throw new IllegalTransitionError('TASK_STATE_WORKING', state)
+    if (end.kind === 'completed' && end.result)
+      this.#put({ kind: 'artifact', artifactId: 'result', name: 'result', description: undefined, parts: end.result })
+    if (!this.#ledger.isLive) {
+      // It came to its end sooner than the run before: whatever it made on the way is its result.
+      for (const event of this.#outputs.unsent()) this.#writer.put((draft) => draft.add(event))
     }
-    this.#uncommitted -= count
+    this.#end(state, end.kind === 'completed' ? end.note : end.parts)
   }
 
-  #takePending(): TaskWrite | undefined {
-    const inboxSeq = this.#inbox.takenSeq()
-    if (this.#detached || (this.#pending.length === 0 && Object.keys(this.#memory).length === 0)) return undefined
-    const write: TaskWrite = { events: this.#pending, memory: this.#memory, ...(inboxSeq !== undefined && { inboxSeq }), ...this.#end }
-    this.#pending = []
-    this.#memory = emptyMemory()
-    return write
+  /** What was thrown goes to the log; the caller reads a text that is the same for every fault of a kind. */
+  #fail(error: unknown): void {
+    this.#log.error('the agent failed', { error })
+    this.#end('TASK_STATE_FAILED', [{ text: causeForCaller(error) }])
   }
-}
 
-/** Without a prototype, so that `__proto__` is a key like any other. */
-function emptyMemory(): Record<string, Json> {
-  return Object.create(null)
+  #end(state: TaskState, parts: readonly Part[]): void {
+    this.#isEnded = true
+    const over = new Error('the turn is over: nothing more of it is recorded')
+    this.#steps.stop(over)
+    this.#waits.stop()
+    this.#ledger.stop(over)
+    this.#writer.putLast((draft) => {
+      const question = draft.status(state, parts)
+      const isTurn = isInterrupted(state)
+      draft.end(isTurn ? { kind: 'turn', ...(question !== undefined && { question }) } : null)
+    })
+  }
+
+  /** An error that the function may not talk its way out of. */
+  #failAuthor(error: unknown): void {
+    if (this.#detached || this.#isEnded) return
+    this.#fail(error)
+    this.#detachAfter('failed')
+  }
+
+  #failIdle(): void {
+    if (this.#detached || this.#isEnded) return
+    const { inactivity } = this.#options.agent
+    this.#log.error('the agent put nothing out for too long', { inactivity })
+    this.#end('TASK_STATE_FAILED', [{ text: `Inactivity timeout: the agent put nothing out for ${inactivity}.` }])
+    this.#detachAfter('inactive')
+  }
+
+  #detachAfter(reason: StopReason): void {
+    void this.#writer.rest().then(() => this.detach(reason))
+  }
 }

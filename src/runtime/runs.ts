@@ -1,33 +1,28 @@
-/** The runs of this process: at most so many at a time, one for a task, the rest waiting in order. */
+/** The runs of this process: at most so many at work, one for a task, the waiting ones beside them. */
 
-import type { GuardedFetch } from '../net/guarded-fetch.js'
 import { UnavailableError } from '../protocol/errors.js'
-import { isFinal } from '../protocol/states.js'
-import type { Message } from '../protocol/wire.js'
-import type { Claimed, Store, TaskHeader, TaskRef } from '../store/store.js'
-import type { Log } from '../support/log.js'
-import { sleep, uuid, type World } from '../support/world.js'
-import { agentMessage, nextTimestamp, statusEvent } from '../task/make-event.js'
-import type { Agent, Turn } from './agent.js'
-import type { Feed } from './feed.js'
+import type { Claimed, TaskHeader, TaskRef } from '../store/store.js'
+import { sleep, uuid } from '../support/world.js'
+import { createDispatcher } from './dispatch.js'
+import type { LeftRecord } from './ledger.js'
+import { createPlaces, type Places } from './places.js'
 import { Run } from './run.js'
-import { historyUpTo } from './task-handle.js'
+import type { RunNeeds } from './run-needs.js'
+import type { StopReason } from './task.js'
+import type { BegunTurn } from './turn.js'
+import type { Place } from './waits.js'
 
 /** A run that was told to stop keeps its place for so long at most: a hung agent must not stop the others. */
 const lingerMs = 10_000
-/** Pauses between attempts to record that a run was lost. */
-const lostPauseMs = { first: 1_000, most: 30_000 }
+/** Pauses between attempts to give a task back. */
+const pauseMs = { first: 1_000, most: 30_000 }
 
-interface RunsOptions {
-  readonly agent: Agent
-  readonly store: Store
-  readonly feed: Feed
-  readonly world: World
-  readonly log: Log
-  /** Absent where there are no sockets. */
-  readonly fetch?: GuardedFetch | undefined
+export interface RunsOptions extends RunNeeds {
+  /** Runs at work at a time. */
   readonly concurrency: number
-  /** How long running turns may go on at shutdown, in milliseconds. */
+  /** Waiting runs that are kept in memory; beyond that the longest waiting one is given back and rerun when its time comes. */
+  readonly waitingRuns: number
+  /** How long runs may go on at shutdown, in milliseconds. */
   readonly graceMs: number
 }
 
@@ -37,124 +32,211 @@ export interface Runs {
   /** Takes a free place, if there is one; `begin` or `release` gives it on. */
   reserve(): boolean
   release(): void
-  /** Starts the turn of a task that was claimed for `holder`, in the place reserved for it. */
-  begin(claimed: Claimed, turn: Turn, history: readonly Message[]): void
-  /** Starts the turn as soon as there is a place, unless the task has been claimed or finished by then. */
-  enqueue(header: TaskHeader, turn: Turn): void
+  /** Starts the first turn of a task that is being created, claimed for `holder`, in the place reserved for it. */
+  begin(claimed: Pick<Claimed, 'header' | 'memory'>, begun: BegunTurn): void
+  /** From here on, whatever task is runnable is taken up as soon as there is a place. */
+  start(): void
   /** After CANCELED is committed: nothing more of the run is heard, and its signal fires. */
   cancel(ref: TaskRef): void
-  /** No new turns; running ones may go on for `graceMs` and are then told to stop. */
+  /** After something was committed that the task's run may wait for. */
+  wake(ref: TaskRef): void
+  /** No new turns; runs are handed back as soon as that loses nothing, at the latest after `graceMs`. */
   close(): Promise<void>
 }
 
 export function createRuns(options: RunsOptions): Runs {
-  const { store, feed, world, log, concurrency } = options
+  const { store, feed, world, log } = options
   const holder = uuid(world)
   /** The run that a task has now. One that was told to stop may keep its place beside it for a while. */
   const active = new Map<TaskRef, Run>()
-  const placed = new Set<Run>()
-  const queue: { readonly header: TaskHeader; readonly turn: Turn }[] = []
+  const waiting = new Set<Run>()
+  const handing = new WeakSet<Run>()
+  const leaving = new Set<Promise<void>>()
+  const places: Places = createPlaces(options.concurrency, () => dispatcher.wake())
+  const isHeld = (ref: TaskRef) => active.get(ref)?.detached === undefined && active.has(ref)
+  const dispatcher = createDispatcher({
+    ...options,
+    holder,
+    places,
+    begin: (claimed, begun, records) => beginRun(claimed, begun, { records, isNew: false }),
+    wakeRun: (ref) => {
+      if (!isHeld(ref)) return false
+      active.get(ref)?.wake()
+      return true
+    },
+    giveBack: (header) => giveBack(header),
+    running: () => active.size,
+    wakeAll: () => {
+      for (const run of waiting) run.wake()
+    },
+  })
+  const stopListening = store.onCommit((ref) => active.get(ref)?.wake())
   const closing = new AbortController()
-  let taken = 0
 
-  function reserve(): boolean {
-    if (taken >= concurrency || closing.signal.aborted) return false
-    taken++
-    return true
-  }
-
-  function release(): void {
-    taken--
-    const next = queue[0]
-    if (next && reserve()) {
-      queue.shift()
-      void startQueued(next.header, next.turn)
-    }
-  }
-
-  async function startQueued(header: TaskHeader, turn: Turn): Promise<void> {
-    try {
-      const claimed = await store.claim(header.ref, holder)
-      if (claimed) return begin(claimed, turn, historyUpTo(turn.message, (await store.read(header.ref)).text))
-    } catch (error) {
-      log.error('a waiting task could not be started', { error })
-      void recordLost(header)
-    }
-    release()
-  }
-
-  function enqueue(header: TaskHeader, turn: Turn): void {
-    if (queue.length === 0 && reserve()) void startQueued(header, turn)
-    else queue.push({ header, turn })
-  }
-
-  function begin(claimed: Claimed, turn: Turn, history: readonly Message[]): void {
+  function beginRun(
+    claimed: Pick<Claimed, 'header' | 'memory'>,
+    begun: BegunTurn,
+    more: { readonly records: readonly LeftRecord[]; readonly isNew: boolean },
+  ): void {
     const { ref } = claimed.header
-    const run = new Run({ ...options, claimed, holder, turn, history })
+    const place = placeOf(() => run)
+    const run: Run = new Run({
+      ...options,
+      claimed,
+      begun,
+      ...more,
+      holder,
+      place,
+      onOpen: (due) => {
+        if (due !== undefined) dispatcher.dueAt(due)
+      },
+      onReady: () => void handBack(run, 'shutdown'),
+    })
     active.set(ref, run)
-    placed.add(run)
-    run.signal.addEventListener('abort', () => onDetached(ref, run), { once: true })
-    void run.settled.then(() => leave(ref, run))
+    run.signal.addEventListener('abort', () => onDetached(run, place), { once: true })
+    void run.settled.then(() => leave(run, place))
+    if (closing.signal.aborted) run.close()
   }
 
-  function leave(ref: TaskRef, run: Run): void {
-    if (!placed.delete(run)) return
-    if (active.get(ref) === run) active.delete(ref)
-    release()
+  /** The place of a run: given on while it waits, taken again when it goes on. */
+  function placeOf(get: () => Run): Place & { readonly end: () => void } {
+    let isInside = true
+    let isOver = false
+    const leavePlace = () => {
+      if (!isInside) return
+      isInside = false
+      places.give()
+    }
+    return {
+      leave() {
+        leavePlace()
+        waiting.add(get())
+        evict()
+      },
+      async enter() {
+        waiting.delete(get())
+        if (isInside) return
+        await places.wait()
+        if (isOver) {
+          places.give()
+          throw get().detached
+        }
+        isInside = true
+      },
+      end() {
+        isOver = true
+        leavePlace()
+      },
+    }
   }
 
-  function onDetached(ref: TaskRef, run: Run): void {
-    if (run.detached === 'lost') void recordLost(run.header)
-    world.timer(lingerMs, () => leave(ref, run))
+  function leave(run: Run, place: { readonly end: () => void }): void {
+    place.end()
+    waiting.delete(run)
+    if (active.get(run.header.ref) === run) active.delete(run.header.ref)
   }
 
-  /** A task whose run was lost is failed as soon as the store is able to say so. */
-  async function recordLost({ ref, caller, id }: TaskHeader): Promise<void> {
-    for (let pause = lostPauseMs.first; !closing.signal.aborted; pause = Math.min(pause * 2, lostPauseMs.most)) {
-      try {
-        await sleep(world, pause, closing.signal)
-        // What was lost may have been the task itself.
-        if (!(await store.find(caller, id))) return
-        await store.update(ref, (header) => ({
-          result: undefined,
-          ...failUnfinished(header, 'The server could not store what the agent did.', world),
-        }))
-        return
-      } catch (error) {
-        if (closing.signal.aborted) return
-        log.warn('a lost run could not be recorded yet', { error })
-        // Whoever waits learns it now, not when the store has recovered.
-        feed.interrupt(ref, new UnavailableError('What the agent did could not be stored. Read the task again later.', { cause: error }))
+  function onDetached(run: Run, place: { readonly end: () => void }): void {
+    if (run.detached === 'lost') void giveBack(run.header)
+    waiting.delete(run)
+    world.timer(lingerMs, () => leave(run, place))
+  }
+
+  /** Beyond the bound, those that have waited longest go. */
+  function evict(): void {
+    let over = waiting.size - options.waitingRuns
+    for (const run of waiting) {
+      if (over <= 0) return
+      if (!run.isWaiting) continue
+      over--
+      waiting.delete(run)
+      void handBack(run, 'evicted')
+    }
+  }
+
+  /** By a commit; only then the run is told. */
+  async function handBack(run: Run, reason: StopReason): Promise<void> {
+    if (handing.has(run)) return
+    handing.add(run)
+    const { ref, epoch } = run.header
+    const given = clearHolder(ref, epoch).then(
+      () => run.detach(reason),
+      (error) => {
+        log.warn('a run could not be handed back', { error })
+        run.detach('lost')
+      },
+    )
+    await track(given)
+  }
+
+  async function clearHolder(ref: TaskRef, epoch: number | undefined): Promise<void> {
+    await store.update(ref, (header) => {
+      const isOurs = header.holder === holder && (epoch === undefined || header.epoch === epoch)
+      return isOurs ? { result: undefined, write: { events: [], holder: null } } : { result: undefined }
+    })
+  }
+
+  /** A task of ours that has no run: given back as soon as the store is able to do so. */
+  async function giveBack({ ref, caller, id }: TaskHeader): Promise<void> {
+    const given = (async () => {
+      for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.most)) {
+        try {
+          await sleep(world, pause, closing.signal).catch(() => undefined)
+          if (isHeld(ref)) return
+          // What was lost may have been the task itself.
+          if (await store.find(caller, id)) await clearHolder(ref, undefined)
+          return
+        } catch (error) {
+          log.warn('a task could not be given back yet', { error })
+          // Whoever waits learns it now, not when the store has recovered.
+          feed.interrupt(ref, new UnavailableError('What the agent did could not be stored. Read the task again later.', { cause: error }))
+          if (closing.signal.aborted) return
+        }
       }
+    })()
+    await track(given)
+  }
+
+  async function track(work: Promise<void>): Promise<void> {
+    leaving.add(work)
+    try {
+      await work
+    } finally {
+      leaving.delete(work)
     }
   }
 
   async function close(): Promise<void> {
-    closing.abort('shutdown')
-    queue.length = 0
-    if (placed.size === 0) return
-    const settled = Promise.all([...placed].map((run) => run.settled))
+    closing.abort()
+    await dispatcher.close()
+    const runs = () => [...active.values()].filter((run) => run.detached === undefined)
+    for (const run of runs()) run.close()
     const grace = new AbortController()
-    await Promise.race([settled, sleep(world, options.graceMs, grace.signal, { holds: true }).catch(() => undefined)])
+    const gone = (async () => {
+      while (runs().length > 0) await Promise.race(runs().map((run) => Promise.race([run.settled, detached(run)])))
+    })()
+    await Promise.race([gone, sleep(world, options.graceMs, grace.signal, { holds: true }).catch(() => undefined)])
     grace.abort()
-    for (const run of placed) run.detach('shutdown')
+    for (const run of runs()) void handBack(run, 'shutdown')
+    await Promise.all(leaving)
+    stopListening()
   }
 
   return {
     holder,
-    reserve,
-    release,
-    begin,
-    enqueue,
+    reserve: () => !closing.signal.aborted && places.take(),
+    release: places.give,
+    begin: (claimed, begun) => beginRun(claimed, begun, { records: [], isNew: true }),
+    start: dispatcher.start,
     cancel: (ref) => active.get(ref)?.detach('canceled'),
+    wake: (ref) => active.get(ref)?.wake(),
     close,
   }
 }
 
-/** The write that fails a task which nobody works on any more; none if it is at rest. */
-export function failUnfinished(header: TaskHeader, reason: string, world: World) {
-  if (isFinal(header.state) || header.waiting !== undefined) return {}
-  const message = agentMessage(header, uuid(world), [{ text: reason }])
-  const event = statusEvent(header, 'TASK_STATE_FAILED', nextTimestamp(header.statusTimestamp, world.now()), message)
-  return { write: { events: [event], holder: null } }
+function detached(run: Run): Promise<void> {
+  return new Promise((resolve) => {
+    if (run.signal.aborted) resolve()
+    else run.signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }

@@ -3,10 +3,11 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { AgentExtension, JsonObject } from '../protocol/wire.js'
 import { checkOptions, isFunction, isPlainObject, isTextList, type OptionRule } from '../support/options.js'
-import type { Result, Returning, TaskHandle } from './agent.js'
+import type { Result, Returning } from './agent.js'
 import { isModes, isWholeText } from './card-rules.js'
 import type { Ending } from './output.js'
 import { isSchema, jsonSchemaOf, toJsonObject } from './schema.js'
+import type { TaskHandle } from './task.js'
 
 /** What the card says of a skill. Its id is its key in `skills`. Spec §4.4.5. */
 export interface SkillInfo {

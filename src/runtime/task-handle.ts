@@ -1,36 +1,37 @@
 /** The handle that an agent's function gets: what is known about the turn, and its doors to the runtime. */
 
 import type { GuardedFetch } from '../net/guarded-fetch.js'
-import type { Json, Message, Task } from '../protocol/wire.js'
-import type { Claimed } from '../store/store.js'
+import type { Json, Message } from '../protocol/wire.js'
+import type { TaskHeader } from '../store/store.js'
 import { guardedSignal } from '../support/abort.js'
-import { durationMs } from '../support/duration.js'
 import type { Log } from '../support/log.js'
 import { show } from '../support/options.js'
-import { sleep, type World } from '../support/world.js'
-import type { TaskHandle, Turn } from './agent.js'
+import { type Doors, forgettable } from './doors.js'
 import type { Inbox } from './inbox.js'
+import type { TaskHandle, Turn } from './task.js'
 
 interface HandleOptions {
-  readonly claimed: Claimed
+  readonly header: TaskHeader
   readonly turn: Turn
   readonly history: readonly Message[]
   readonly signal: AbortSignal
   readonly inbox: Inbox
   readonly log: Log
-  readonly world: World
+  readonly doors: Doors
   /** Absent where there are no sockets. */
-  readonly fetch?: GuardedFetch | undefined
+  readonly fetch: GuardedFetch | undefined
+  /** The memory of the context as this turn sees it. */
+  readonly memory: () => Readonly<Record<string, Json>>
   readonly remember: (key: string, value: Json) => void
   /** Called before the run waits for something outside: the task is at work from then on. */
   readonly beforeWait: () => void
 }
 
 export function createTaskHandle(options: HandleOptions): TaskHandle {
-  const { claimed, turn, history, signal, inbox, log, world, fetch, remember, beforeWait } = options
-  const { header } = claimed
-  const memory: Record<string, Json> = Object.assign(Object.create(null), claimed.memory)
+  const { header, turn, history, signal, inbox, log, doors, fetch, memory, remember, beforeWait } = options
   let guarded: AbortSignal | undefined
+  /** What this run has set, without a prototype, so that `__proto__` is a key like any other. */
+  const own: Record<string, Json> = Object.create(null)
   return {
     ...turn,
     id: header.id,
@@ -43,26 +44,25 @@ export function createTaskHandle(options: HandleOptions): TaskHandle {
       guarded ??= guardedSignal(signal, (error) => log.error('a listener of the signal threw', { error }))
       return guarded
     },
+    ...doors,
     inbox: {
-      take: inbox.take,
-      async next(options) {
+      take: () => forgettable(inbox.take()),
+      next(given) {
         beforeWait()
-        return inbox.next(options)
+        return forgettable(inbox.next(given))
       },
     },
     context: {
       // The author names the type of what this key holds; nothing else in the process knows it.
-      get: <T extends Json>(key: string) => memory[key] as T | undefined,
+      get<T extends Json>(key: string) {
+        const from = Object.hasOwn(own, key) ? own : memory()
+        return (Object.hasOwn(from, key) ? from[key] : undefined) as T | undefined
+      },
       set(key, value) {
         const copy = copyJson(key, value)
-        memory[key] = copy
+        own[key] = copy
         remember(key, copy)
       },
-    },
-    async sleep(duration) {
-      const ms = durationMs(duration, 'task.sleep')
-      beforeWait()
-      return sleep(world, ms, signal)
     },
     async fetch(input, init) {
       if (!fetch)
@@ -86,17 +86,4 @@ function copyJson(key: string, value: Json): Json {
   if (text === undefined) throw new TypeError(`context.set(${JSON.stringify(key)}, …) takes a JSON value; it got ${show(value)}`)
   // Parsed from the text of a JSON value.
   return JSON.parse(text) as Json
-}
-
-/** The text parts of a message, joined by line breaks. */
-export function textOf(message: Message): string {
-  return message.parts.flatMap((part) => (part.text === undefined ? [] : [part.text])).join('\n')
-}
-
-/** The history in the text of a task, up to `message`: what came after it is in the inbox. */
-export function historyUpTo({ messageId }: Message, taskText: string): readonly Message[] {
-  // The store gives the canonical text of a Task.
-  const { history = [] } = JSON.parse(taskText) as Task
-  const place = history.findLastIndex((message) => message.messageId === messageId)
-  return place < 0 ? history : history.slice(0, place + 1)
 }

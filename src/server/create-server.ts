@@ -8,17 +8,22 @@ import { type OperationContext, stopping } from '../operations/context.js'
 import { createInvoke } from '../operations/index.js'
 import { signCard } from '../protocol/card-signature.js'
 import { decode } from '../protocol/codec.js'
-import type { AgentCard, JsonObject } from '../protocol/wire.js'
+import type { AgentCard, Json, JsonObject } from '../protocol/wire.js'
 import { type Agent, isAgent } from '../runtime/agent.js'
+import { type Consents, consentCallback, consentLink, createConsents } from '../runtime/consent.js'
 import { createFeed } from '../runtime/feed.js'
-import { createRuns, failUnfinished } from '../runtime/runs.js'
-import type { Store, StoreSource, TaskRef } from '../store/store.js'
+import { recover } from '../runtime/recover.js'
+import { createRuns } from '../runtime/runs.js'
+import { signal } from '../runtime/signal.js'
+import type { StoreSource } from '../store/store.js'
 import { type Log, silentLog } from '../support/log.js'
 import { show } from '../support/options.js'
+import { createVault, keyFromSecret } from '../support/vault.js'
 import type { World } from '../support/world.js'
 import { agentCard } from './agent-card.js'
 import type { Auth } from './authenticate.js'
 import { createCardDoor } from './card-door.js'
+import { createConsentDoor } from './consent-door.js'
 import { createCors } from './cors.js'
 import { createFetch } from './fetch.js'
 import { createHandler, gone, type Handler } from './handler.js'
@@ -39,6 +44,14 @@ const longestPath = 200
 export interface Server {
   /** Answers one request: what any Fetch-speaking host mounts. */
   readonly fetch: (request: Request) => Promise<Response>
+  /**
+   * Gives `value` to the task's `wait(name)`, or keeps it until the task waits for it.
+   *
+   * @throws {TypeError} for a value that is no JSON
+   * @throws {TaskNotFoundError} for a task that there is not
+   * @throws {UnsupportedOperationError} for one that has ended
+   */
+  signal(taskId: string, name: string, value: Json): Promise<void>
   /** Ends streams and waiting calls, gives runs a while, and closes the store. A second call waits for the first. */
   close(): Promise<void>
 }
@@ -60,7 +73,7 @@ export async function mountServer(agent: Agent, options: ServerOptions, openFetc
   if (!url) throw new TypeError('createServer needs the option url: the base URL under which callers reach it')
   if (!auth) throw new TypeError('createServer needs the option auth: bearerTokens(…), or anonymous() if everybody may call')
   const core = await createCore(agent, { ...options, store, auth, own: () => url, neighbours: false, openFetch })
-  return { fetch: createFetch(core), close: core.close }
+  return { fetch: createFetch(core), signal: core.signal, close: core.close }
 }
 
 /** Gives agents their `task.fetch`. */
@@ -84,6 +97,8 @@ export interface Core {
   readonly mounts: Required<Mounts>
   readonly world: World
   readonly log: Log
+  readonly consents: Consents
+  readonly signal: Server['signal']
   /** The server takes no more work from here on; what runs is given its time, and the store is closed. */
   close(): Promise<void>
 }
@@ -92,6 +107,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
   if (!isAgent(agent)) throw new TypeError(`a server takes what agent() made as its first argument; it got ${show(agent)}`)
   const { concurrency, idempotency, clientContextIds, push, world } = { ...serverDefaults, ...definedOf(options) }
   const { auth, url, own, neighbours, openFetch, cors, signing, scopes = {}, trustedProxies = [], outbound = {}, log = silentLog } = options
+  const { oauth = {}, secretKey } = options
   checkExtendedCard(agent, auth)
   checkAnonymous(options)
   const limits = { ...defaultLimits, ...options.limits }
@@ -106,11 +122,32 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
   if (signing) await checkSigning(card, url)
   await auth.prepare?.()
   const store = await options.store.open({ world })
-  await failInterrupted(store, world, log)
+  const vault = createVault(async () => (secretKey === undefined ? store.sealingKey() : keyFromSecret(secretKey)), world)
+  await recover({ agent, store, world, log })
   const feed = createFeed(store)
   const guard = createAddressGuard(outbound.allow)
   const opened = openFetch?.({ guard, world, limits: { bytes: limits.fetchBytes, ms: limits.fetchMs } })
-  const runs = createRuns({ agent, store, feed, world, log, fetch: opened?.fetch, concurrency, graceMs: limits.shutdownMs })
+  const consents = createConsents({ store, vault, world, log, secret: await store.secret('consent') })
+  const base = () => url ?? own()
+  const desk = {
+    state: consents.state,
+    pageUrl: (state: string) => consentLink(base(), state),
+    callbackUrl: () => consentCallback(base()),
+    hasProvider: (name: string) => Object.hasOwn(oauth, name),
+  }
+  const runs = createRuns({
+    agent,
+    store,
+    feed,
+    world,
+    log,
+    vault,
+    desk,
+    fetch: opened?.fetch,
+    concurrency,
+    waitingRuns: limits.waitingRuns,
+    graceMs: limits.shutdownMs,
+  })
   const publicUrl = createPublicUrl({ url, trustedProxies, own })
   const vary = url === undefined && trustedProxies.length > 0 ? forwardedHeaders : undefined
   const cardDoor = createCardDoor({ card, publicUrl, vary, since: world.now() })
@@ -122,6 +159,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     runs,
     world,
     log,
+    vault,
     keys,
     idempotency,
     clientContextIds,
@@ -142,6 +180,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     mounts,
     bodyBytes: limits.bodyBytes,
     card: cardDoor,
+    consent: createConsentDoor({ consents, agent, authenticates: auth.authenticates, providers: oauth, world, log, base }),
     cors: cors && createCors(cors),
     now: world.now,
     publicUrl,
@@ -160,28 +199,9 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     feed.close()
     await store.close()
   }
-  return { handler, limits, mounts, world, log, close: () => (closed ??= close()) }
-}
-
-/** A run does not survive its process yet: what it left unfinished is failed, so that nobody waits for it for ever. */
-async function failInterrupted(store: Store, world: World, log: Log): Promise<void> {
-  let after: TaskRef | undefined
-  for (let count = 0; ; ) {
-    const found = await store.unfinished({ limit: 500, ...(after !== undefined && { after }) })
-    await Promise.all(
-      found.map(({ ref }) =>
-        store.update(ref, (header) => ({
-          result: undefined,
-          ...failUnfinished(header, 'The server stopped while the agent was working on this task.', world),
-        })),
-      ),
-    )
-    count += found.length
-    after = found.at(-1)?.ref
-    if (after !== undefined) continue
-    if (count > 0) log.warn('tasks that the last server left unfinished were failed', { count })
-    return
-  }
+  const deliver: Server['signal'] = async (taskId, name, value) => runs.wake(await signal({ store, vault }, taskId, name, value))
+  runs.start()
+  return { handler, limits, mounts, world, log, consents, signal: deliver, close: () => (closed ??= close()) }
 }
 
 function checkExtendedCard(agent: Agent, auth: Auth): void {

@@ -5,8 +5,13 @@ import { createBody } from './body.js'
 import type { Core } from './create-server.js'
 import { gone, hasNoBody, type RawRequest } from './handler.js'
 import { createKeepAlive, type KeepAlive } from './keep-alive.js'
+import type { Limits } from './options.js'
 
-export function createFetch({ handler, world, limits }: Core): (request: Request) => Promise<Response> {
+interface FetchOptions extends Pick<Core, 'handler' | 'world'> {
+  readonly limits: Pick<Required<Limits>, 'keepAliveMs'>
+}
+
+export function createFetch({ handler, world, limits }: FetchOptions): (request: Request) => Promise<Response> {
   const keepAlive = createKeepAlive(world, limits.keepAliveMs)
   return async (request) => {
     const call = new AbortController()

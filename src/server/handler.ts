@@ -5,6 +5,7 @@ import type { Principal } from '../protocol/call.js'
 import { type A2AError, MethodNotFoundError, ResourceExhaustedError, toA2AError, UnauthenticatedError } from '../protocol/errors.js'
 import type { Auth } from './authenticate.js'
 import { type CardDoor, cardPath } from './card-door.js'
+import { type ConsentDoor, isConsentPath } from './consent-door.js'
 import type { CorsDoor } from './cors.js'
 import { checkNeighbour } from './neighbours.js'
 import type { Mounts } from './options.js'
@@ -42,6 +43,7 @@ interface HandlerOptions {
   readonly mounts: Required<Mounts>
   readonly bodyBytes: number
   readonly card: CardDoor
+  readonly consent: ConsentDoor
   readonly cors: CorsDoor | undefined
   readonly now: () => number
   /** The base URL under which the caller of this request reaches the server. */
@@ -77,6 +79,8 @@ export function createHandler(options: HandlerOptions): Handler {
     try {
       if (stopped) throw stopped
       if (Number(raw.header('content-length') ?? 0) > bodyBytes) throw tooLarge(bodyBytes)
+      // Before the neighbours are looked at: people come here by a link, from whatever page shows it.
+      if (isConsentPath(path)) return await options.consent(raw)
       if (options.neighbours) checkNeighbour(raw.header, options.neighbours.origins)
       if (!at) {
         if (path.replace(/\/$/, '') !== cardPath) throw new MethodNotFoundError(path)

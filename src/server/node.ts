@@ -95,7 +95,7 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
     await drained
   }
   let closed: Promise<void> | undefined
-  return { url: (options.url ?? own).replace(/\/+$/, ''), fetch: createFetch(core), close: () => (closed ??= close()) }
+  return { url: (options.url ?? own).replace(/\/+$/, ''), fetch: createFetch(core), signal: core.signal, close: () => (closed ??= close()) }
 }
 
 /**

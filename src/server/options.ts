@@ -3,12 +3,14 @@
 import { isAllowEntry } from '../net/allow-list.js'
 import { type SigningKey, signatureAlgorithms } from '../protocol/card-signature.js'
 import { isOperationName, type OperationName } from '../protocol/operations.js'
+import { consentPath } from '../runtime/consent.js'
 import type { StoreSource } from '../store/store.js'
 import type { Log } from '../support/log.js'
 import { checkOptions, isBoolean, isFunction, isHttpUrl, isPlainObject, isText, isWhole, type OptionRule } from '../support/options.js'
 import { systemWorld, type World } from '../support/world.js'
 import { type Auth, isAuth } from './authenticate.js'
 import { cardPath } from './card-door.js'
+import { checkProviders, type OAuthProviders } from './consent-providers.js'
 import type { Cors } from './cors.js'
 import { isAddressOrNetwork } from './public-url.js'
 
@@ -28,6 +30,11 @@ export interface Limits {
   readonly drainMs?: number
   /** Runs may go on for so long when the server stops. Default 10 s. */
   readonly shutdownMs?: number
+  /**
+   * Runs that wait for an answer, a consent, a signal or a time and are kept in memory. Those beyond it are run again from
+   * their records when they go on. Default 1000.
+   */
+  readonly waitingRuns?: number
   /** Largest body of an answer to `task.fetch`, after decompression. Default 10 MiB. */
   readonly fetchBytes?: number
   /** A `task.fetch` may take so long, redirects and the body of the answer included. Default 30 s. */
@@ -41,6 +48,7 @@ export const defaultLimits = Object.freeze({
   unsentBytes: 1 << 20,
   drainMs: 60_000,
   shutdownMs: 10_000,
+  waitingRuns: 1000,
   fetchBytes: 10 << 20,
   fetchMs: 30_000,
 }) satisfies Required<Limits>
@@ -97,6 +105,14 @@ export interface ServerOptions {
   /** Take push configurations. They are kept and shown, but nothing is delivered yet, and the card does not say so. Default false. */
   readonly push?: boolean
   readonly outbound?: Outbound
+  /** Providers that `task.authorize` may send people to, by name. Default: none. */
+  readonly oauth?: OAuthProviders
+  /**
+   * Seals credentials, and what tasks record that have one: a text of at least 32 characters that cannot be guessed
+   * (`openssl rand -base64 32` makes one). With another one they cannot be opened. Default: a key that the store keeps
+   * apart from its tasks, as `sqlite()` does in a file beside its own.
+   */
+  readonly secretKey?: string
   /** Default: silent here, JSON lines on standard error in `serve()`. */
   readonly log?: Log
   /** Clock, timers and chance. For tests. */
@@ -147,15 +163,16 @@ function isOutbound(value: unknown): boolean {
   return isListOf(isAllowEntry)(allow) && Object.keys(rest).length === 0
 }
 
-/** Paths that a URL parser would change, and the card's own, can never be called. */
+/** Paths that a URL parser would change, the card's own and those of consents can never be called. */
 const isMount = (value: unknown) =>
   typeof value === 'string' &&
   /^(\/(?!\.\.?(\/|$))[A-Za-z0-9._~-]+)+$/.test(value) &&
-  !`${cardPath}/`.startsWith(`${value}/`) &&
-  !value.startsWith(`${cardPath}/`)
+  ![cardPath, consentPath].some((taken) => `${taken}/`.startsWith(`${value}/`) || value.startsWith(`${taken}/`))
 const isLog = (value: unknown) => isPlainObject(value) && ['debug', 'info', 'warn', 'error'].every((level) => isFunction(value[level]))
 const isWorld = (value: unknown) =>
   isPlainObject(value) && ['now', 'timer', 'defer', 'randomBytes'].every((name) => isFunction(value[name]))
+// Guessing one of so many takes too long even where each guess takes no time; whether they were chosen by chance, nobody can see.
+const isSecretKey = (value: unknown) => typeof value === 'string' && value.trim().length >= 32
 const isStoreSource = (value: unknown) => typeof value === 'object' && value !== null && 'open' in value && isFunction(value.open)
 
 export const serverRules: Readonly<Record<keyof ServerOptions, OptionRule>> = {
@@ -184,6 +201,8 @@ export const serverRules: Readonly<Record<keyof ServerOptions, OptionRule>> = {
       "an object with allow, a list of networks such as '10.1.0.0/16', hosts such as 'files.internal' and origins such as 'http://127.0.0.1:3000', none of them an address of cloud metadata",
     ok: isOutbound,
   },
+  oauth: { takes: 'an object of providers by name', ok: isPlainObject, secret: true },
+  secretKey: { takes: 'a text of at least 32 characters, such as `openssl rand -base64 32` makes', ok: isSecretKey, secret: true },
   log: { takes: 'an object with debug, info, warn and error', ok: isLog },
   world: { takes: 'an object with now, timer, defer and randomBytes', ok: isWorld },
 }
@@ -199,6 +218,7 @@ export function checkServerOptions(door: string, options: ServerOptions): void {
   checkOptions(door, options, serverRules)
   checkOptions(`${door}: mounts`, options.mounts ?? {}, { jsonRpc: mountRule, httpJson: mountRule })
   checkOptions(`${door}: limits`, options.limits ?? {}, limitRules)
+  checkProviders(door, options.oauth ?? {})
   const { jsonRpc, httpJson } = { ...defaultMounts, ...options.mounts }
   if (`${jsonRpc}/`.startsWith(`${httpJson}/`) || `${httpJson}/`.startsWith(`${jsonRpc}/`)) {
     throw new TypeError(`${door}: mounts jsonRpc and httpJson must not lie within each other; they are ${jsonRpc} and ${httpJson}`)

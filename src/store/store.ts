@@ -34,22 +34,65 @@ export interface TaskHeader {
   readonly attempt: number
   /** 1, 2, …: raised by each message that begins a turn. */
   readonly turn: number
-  /** `messageId` of the status message whose answer the task waits for. */
-  readonly waiting: string | undefined
+  /** What has to come before anybody may go on with the task. */
+  readonly waiting: Waiting | undefined
   /** Number of the newest inbox message that the agent has taken. */
   readonly inboxSeq: number
+  /** Whether the bodies of the task's records are sealed: it has been entrusted with a credential. */
+  readonly sealed: boolean
 }
+
+/** What a task waits for. */
+export interface Waiting {
+  /** `turn`: the message that begins the next turn. The others are open records of this turn. */
+  readonly kind: 'turn' | 'ask' | 'authorize' | 'wait' | 'sleep'
+  /** Of the open record; absent for `turn`. */
+  readonly key?: string
+  /** `messageId` of the status message that asked; absent for `wait` and `sleep`. */
+  readonly question?: string
+  /** Of the signal that `wait` waits for. */
+  readonly name?: string
+  /** When the waiting ends by itself, in milliseconds: from then on the task may be claimed. Default: never. */
+  readonly due?: number
+}
+
+/**
+ * What a run of a turn may rely on when the turn is run again. `turn` is how the turn began, `context` the memory it
+ * saw, `signal` what came before anybody waited for it.
+ */
+export type RecordKind = 'step' | 'stream' | 'ask' | 'authorize' | 'wait' | 'sleep' | 'take' | 'context' | 'turn' | 'signal'
+
+export interface RunRecord {
+  readonly kind: RecordKind
+  /** One of a kind within the turn. */
+  readonly key: string
+  /** Place in the order of settling, 1, 2, …; absent as long as the record is open, or waits to be judged. */
+  readonly n?: number
+  /** JSON text; the store does not look into it. */
+  readonly body: string
+}
+
+export interface RecordWrite extends RunRecord {
+  /** Default: the turn that the task is in after this write. 0 for what belongs to the whole task. */
+  readonly turn?: number
+}
+
+/** The record of a turn as it is by now, writes of the same commit included. */
+export type FindRecord = (turn: number, key: string) => RunRecord | undefined
 
 /** What one transaction does to a task. Members left out stay as they are. */
 export interface TaskWrite {
   readonly events: readonly NewEvent[]
   /** `null` clears it. */
   readonly holder?: string | null
-  readonly waiting?: string | null
+  readonly waiting?: Waiting | null
   readonly turn?: number
   readonly epoch?: number
   readonly attempt?: number
   readonly inboxSeq?: number
+  readonly sealed?: true
+  /** Each made, or put in the place of the one with its turn and key. All records of a task go with its end. */
+  readonly records?: readonly RecordWrite[]
   /** Merged member by member into the memory of the task's context. */
   readonly memory?: Readonly<Record<string, Json>>
   /** Made, or put in the place of the one with its id. */
@@ -74,6 +117,7 @@ export interface NewTask {
   readonly holder?: string
   readonly inbound?: Inbound
   readonly pushConfig?: StoredPushConfig
+  readonly records?: readonly RecordWrite[]
 }
 
 /** `duplicate`: this message was accepted before, by task `header`, as event `seq`. `conflict`: strict, other content. */
@@ -104,9 +148,17 @@ export type Appended =
   /** Nothing was written: another holder or epoch, or the task is final. */
   | { readonly outcome: 'fenced' }
 
+/** Which run is meant. */
+export interface Fence {
+  readonly epoch: number
+  readonly holder: string
+}
+
 export interface Claimed {
   readonly header: TaskHeader
   readonly memory: Readonly<Record<string, Json>>
+  /** Those of the turn that the task is in. */
+  readonly records: readonly RunRecord[]
 }
 
 /** A push configuration with its `id`; `taskId` and `tenant` are the task's. */
@@ -157,7 +209,7 @@ export interface TaskText {
   readonly state: TaskState
 }
 
-/** Told after each commit. Without `events` (a commit of another process) the log has to be read. */
+/** Told after each commit. Without `events` (a commit of another process, or of unknown outcome) the log has to be read. */
 export type CommitListener = (ref: TaskRef, lastSeq: number, events?: readonly TaskEvent[]) => void
 
 /**
@@ -175,22 +227,31 @@ export interface Store {
   /** The task `id` of this caller, or undefined: somebody else's is no other case than none. */
   find(caller: Caller, id: string): Promise<TaskHeader | undefined>
 
+  /** The header as it is now. */
+  header(ref: TaskRef): Promise<TaskHeader | undefined>
+
+  /** The task `id`, whoever's it is: for the operator's own side, never for what a caller named. */
+  locate(id: string): Promise<TaskHeader | undefined>
+
   /**
    * A write that depends on what the task is by then. `decide` is pure and may be called again if the task moved
    * meanwhile; what it throws rejects the promise, and nothing is written. A final task refuses events (an error of
    * the caller of this method: `decide` sees the state).
    */
-  update<R>(ref: TaskRef, decide: (header: TaskHeader) => Decision<R>, inbound?: Inbound): Promise<Updated<R>>
+  update<R>(ref: TaskRef, decide: (header: TaskHeader, find: FindRecord) => Decision<R>, inbound?: Inbound): Promise<Updated<R>>
 
   /**
    * What a run puts out. `produce` is called once, when the store is about to write at the end of this turn of the
-   * event loop, so that all that was put out by then shares one write; returning undefined writes nothing.
-   * One append of a run may be under way at a time.
+   * event loop, so that all that was put out by then shares one write; returning undefined writes nothing. Where the
+   * run is fenced it is not called. One append of a run may be under way at a time.
    */
-  append(ref: TaskRef, fence: { readonly epoch: number; readonly holder: string }, produce: () => TaskWrite | undefined): Promise<Appended>
+  append(ref: TaskRef, fence: Fence, produce: (header: TaskHeader, find: FindRecord) => TaskWrite | undefined): Promise<Appended>
 
-  /** Takes a task that nobody holds, that is not final and waits for nothing; undefined if it is none of that. */
+  /** Takes a task that nobody holds, that is not final, and that waits for nothing or for what is due; else undefined. */
   claim(ref: TaskRef, holder: string): Promise<Claimed | undefined>
+
+  /** Records of a turn; of turn 0 those of the whole task. */
+  records(ref: TaskRef, turn: number): Promise<readonly RunRecord[]>
 
   read(ref: TaskRef): Promise<TaskText>
 
@@ -203,8 +264,20 @@ export interface Store {
 
   list(query: ListQuery): Promise<ListPage>
 
-  /** Tasks in SUBMITTED or WORKING, oldest first, `limit` at a time, after `after`. */
+  /** Tasks that are not final, oldest first, `limit` at a time, after `after`. */
   unfinished(options: { readonly after?: TaskRef; readonly limit: number }): Promise<readonly TaskHeader[]>
+
+  /**
+   * Tasks that anybody may claim now: not final, held by nobody, waiting for nothing. Each has a job row, written and
+   * removed by the very commits that make it so; those that became so first come first.
+   */
+  runnable(limit: number): Promise<readonly TaskRef[]>
+
+  /** Tasks whose `waiting.due` is not after `now`, earliest first, held or not. */
+  due(now: number, limit: number): Promise<readonly TaskRef[]>
+
+  /** The earliest `waiting.due` of all tasks. */
+  nextDue(): Promise<number | undefined>
 
   /** Makes or replaces the configuration of that id. */
   putPushConfig(ref: TaskRef, config: StoredPushConfig): Promise<void>
@@ -219,6 +292,12 @@ export interface Store {
 
   /** Returns the function that ends it. */
   onCommit(listener: CommitListener): () => void
+
+  /** Told after each commit that left this task, or may have left it, for anybody to claim. Returns the function that ends it. */
+  onRunnable(listener: (ref: TaskRef) => void): () => void
+
+  /** 32 bytes that are kept apart from the tasks, made when first asked for: what is sealed with them is safe with who has the tasks alone. */
+  sealingKey(): Promise<Uint8Array>
 
   /** Commits what is under way and lets go of everything held. A second call does nothing. */
   close(): Promise<void>

@@ -7,11 +7,12 @@ import type { TaskState } from '../protocol/wire.js'
  * - `status`: a status update (`{"statusUpdate": …}`)
  * - `artifact`: an artifact or a chunk of one (`{"artifactUpdate": …}`)
  * - `turn`: a user's message that begins a turn (`{"message": …}`)
+ * - `answer`: a user's message that answers an open question within a turn (`{"message": …}`)
  * - `message`: a user's message to a task that is at work, for its inbox (`{"message": …}`)
  *
- * `turn` and `message` are history and no frames of a stream: they are numbered, but streams pass them over.
+ * `turn`, `answer` and `message` are history and no frames of a stream: they are numbered, but streams pass them over.
  */
-export type EventKind = 'created' | 'status' | 'artifact' | 'turn' | 'message'
+export type EventKind = 'created' | 'status' | 'artifact' | 'turn' | 'answer' | 'message'
 
 /** An event before it has a number. */
 export type NewEvent =
@@ -23,7 +24,7 @@ export type NewEvent =
       readonly timestamp: number
       readonly body: string
     }
-  | { readonly kind: 'artifact' | 'turn' | 'message'; readonly body: string }
+  | { readonly kind: 'artifact' | 'turn' | 'answer' | 'message'; readonly body: string }
 
 /** A committed event. `body` is the canonical JSON text of a StreamResponse with one member, ready for every reader. */
 export interface TaskEvent {

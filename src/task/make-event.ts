@@ -31,8 +31,8 @@ export function artifactEvent(ids: TaskIds, artifact: Artifact, how: { readonly 
   return { kind: 'artifact', body: JSON.stringify({ artifactUpdate: update }) }
 }
 
-/** A user's message: to begin a turn, or for the inbox of a task at work. */
-export function messageEvent(kind: 'turn' | 'message', ids: TaskIds, message: Message): NewEvent {
+/** A user's message: to begin a turn, as an answer within one, or for the inbox of a task at work. */
+export function messageEvent(kind: 'turn' | 'answer' | 'message', ids: TaskIds, message: Message): NewEvent {
   return { kind, body: JSON.stringify({ message: inTask(ids, message) }) }
 }
 

@@ -41,7 +41,7 @@ const counts: Readonly<Record<string, readonly [number, number]>> = {
   '13': [23, 35],
 }
 
-const parts = ['TLS', 'client', 'gRPC', 'in-task authorization', 'push delivery', 'rate limits and audit']
+const parts = ['TLS', 'client', 'gRPC', 'push delivery', 'rate limits and audit']
 const levels = ['MUST', 'MUST NOT', 'SHOULD', 'SHOULD NOT']
 const parties = ['server', 'client', 'both', 'agent author', 'operator']
 const members = ['id', 'section', 'level', 'who', 'requirement', 'tests', 'unobservable', 'later']

@@ -1,12 +1,8 @@
 /** What the field cases share beyond the kit of the runtime's tests. */
 
-import type { Server } from '../../src/index.js'
-import { isFinal } from '../../src/protocol/states.js'
-import type { Store, StoreSource } from '../../src/store/store.js'
-import type { NewEvent } from '../../src/task/event.js'
-import { nextTimestamp, statusEvent } from '../../src/task/make-event.js'
+import { agent, completed, type Server } from '../../src/index.js'
 import { type BindingName, frames, result } from '../harness/server.js'
-import { takeAll, withStore } from '../runtime/kit.js'
+import { takeAll } from '../runtime/kit.js'
 
 export const sends = ['SendMessage', 'SendStreamingMessage'] as const
 
@@ -23,34 +19,27 @@ export async function taskOfSend(
 }
 
 /**
- * A store in which every question of an agent is one for a credential. When the credential comes, the tasks that wait
- * for it are completed by what is no run of theirs.
+ * An agent that books once somebody has consented at another place, and takes a message in place of the credential.
+ * `bring` is that place: it posts a credential for the `number`th request.
  */
-export function authAtQuestions(credential: Promise<void>): StoreSource {
-  const toAuth = (event: NewEvent): NewEvent =>
-    event.kind === 'status' && event.state === 'TASK_STATE_INPUT_REQUIRED'
-      ? { ...event, state: 'TASK_STATE_AUTH_REQUIRED', body: event.body.replace('TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_AUTH_REQUIRED') }
-      : event
-  return withStore((store) => ({
-    async append(ref, fence, produce) {
-      let asked = false
-      const appended = await store.append(ref, fence, () => {
-        const write = produce()
-        const events = write?.events.map(toAuth) ?? []
-        asked = events.some((event) => 'state' in event && event.state === 'TASK_STATE_AUTH_REQUIRED')
-        return write && { ...write, events }
-      })
-      if (asked) void credential.then(() => complete(store, ref))
-      return appended
-    },
-  }))
-}
-
-async function complete(store: Store, ref: Parameters<Store['read']>[0]): Promise<void> {
-  await store.update(ref, (header) => {
-    if (isFinal(header.state)) return { result: undefined }
-    const at = nextTimestamp(header.statusTimestamp, 0)
-    const events = [statusEvent(header, 'TASK_STATE_WORKING', at), statusEvent(header, 'TASK_STATE_COMPLETED', nextTimestamp(at, 0))]
-    return { result: undefined, write: { events, waiting: null } }
+export function bookingWithConsent() {
+  const places: { readonly callbackUrl: string; readonly state: string }[] = []
+  const booking = agent({ name: 'Booking', description: 'Books with consent.' }, async function* (task) {
+    const consent = await task.authorize({
+      prompt: 'May I use your calendar?',
+      callback(place) {
+        places.push(place)
+        return 'https://calendar.example/consent'
+      },
+    })
+    if ('message' in consent) return completed('Thank you.', { declined: consent.message.parts[0]?.text ?? '' })
+    return completed('Booked.', { scopes: consent.granted.scopes })
   })
+  const bring = (fetching: Server['fetch'], number: number): Promise<Response> => {
+    const { callbackUrl = '', state } = places[number] ?? {}
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ state, token: 'a-credential', scopes: ['calendar.book'] })
+    return fetching(new Request(callbackUrl, { method: 'POST', headers, body }))
+  }
+  return { booking, bring }
 }

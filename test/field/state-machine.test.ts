@@ -4,8 +4,8 @@ import { describe, expect, test } from 'vitest'
 import { agent, artifact, chunk, completed, failed, inputRequired, type Run, working } from '../../src/index.js'
 import { scriptAgent } from '../harness/script-agent.js'
 import { bindingNames, call, frames, refusal, result, userMessage } from '../harness/server.js'
-import { begin, gate, getTask, openStill, statesOf, subscribe, take, takeAll, taskIdOf, until } from '../runtime/kit.js'
-import { authAtQuestions, sends, taskOfSend } from './kit.js'
+import { begin, getTask, openStill, statesOf, subscribe, take, takeAll, taskIdOf, until } from '../runtime/kit.js'
+import { bookingWithConsent, sends, taskOfSend } from './kit.js'
 
 const extension = 'https://ext.example/required'
 const textsOf = (messages: readonly any[]) =>
@@ -111,33 +111,102 @@ describe.each(bindingNames)('over %s', (binding) => {
   })
 
   test('F050 a task that waits for a credential: the send returns, streams stay open, and the task goes on without a message', async () => {
-    const credential = gate()
-    const store = authAtQuestions(credential.opened)
-    const { fetch } = await openStill(scriptAgent, { store })
-    const { task } = await result(fetch, binding, 'SendMessage', { message: userMessage('ask') })
-    expect(task.status).toMatchObject({ state: 'TASK_STATE_AUTH_REQUIRED', message: { parts: [{ text: 'What is the answer?' }] } })
-    const sender = frames(fetch, binding, 'SendStreamingMessage', { message: userMessage('ask') })
-    const seen = await take(sender, 2)
+    const { booking, bring } = bookingWithConsent()
+    const { fetch } = await openStill(booking)
+    const task = await send(fetch, 'book')
+    expect(task.status).toMatchObject({
+      state: 'TASK_STATE_AUTH_REQUIRED',
+      message: {
+        role: 'ROLE_AGENT',
+        parts: [{ text: expect.stringMatching(/^May I use your calendar\?\nhttp:\/\/agent\.test\/consent\/[\w-]+$/) }],
+      },
+    })
+    const sender = frames(fetch, binding, 'SendStreamingMessage', { message: userMessage('book') })
+    const seen = await take(sender, 3)
     const subscriber = subscribe(fetch, binding === 'JSONRPC' ? 'JSONRPC' : 'GET', taskIdOf(seen))
     const [first] = await take(subscriber, 1)
-    credential.open()
+    expect((await bring(fetch, 1)).status).toBe(204)
     const rest = await takeAll(sender)
-    expect(statesOf([...seen, ...rest])).toEqual(['SUBMITTED', 'AUTH_REQUIRED', 'WORKING', 'COMPLETED'])
+    expect(statesOf([...seen, ...rest])).toEqual(['SUBMITTED', 'WORKING', 'AUTH_REQUIRED', 'WORKING', 'COMPLETED'])
     expect(first?.data.task.status.state).toBe('TASK_STATE_AUTH_REQUIRED')
     expect(await takeAll(subscriber)).toEqual(rest)
+    expect(await result(fetch, binding, 'GetTask', { id: task.id })).toEqual(task)
+    expect((await bring(fetch, 0)).status).toBe(204)
     await until(async () => (await getTask(fetch, task.id)).status.state === 'TASK_STATE_COMPLETED')
+    expect(await getTask(fetch, task.id)).toMatchObject({ artifacts: [{ parts: [{ data: { scopes: ['calendar.book'] } }] }] })
   })
 
   test('F050 a message while waiting: a task that waits for a credential takes one, and it wakes the run', async () => {
-    const { fetch } = await openStill(scriptAgent, { store: authAtQuestions(new Promise(() => undefined)) })
-    const { task } = await result(fetch, binding, 'SendMessage', { message: userMessage('ask') })
-    const after = await send(fetch, 'no thanks', { taskId: task.id })
+    const { booking, bring } = bookingWithConsent()
+    const { fetch } = await openStill(booking)
+    const { id } = await send(fetch, 'book')
+    const after = await send(fetch, 'no thanks', { taskId: id })
     expect(after).toMatchObject({
-      id: task.id,
+      id,
       status: { state: 'TASK_STATE_COMPLETED' },
-      artifacts: [{ parts: [{ data: { answer: 'no thanks' } }] }],
+      artifacts: [{ parts: [{ data: { declined: 'no thanks' } }] }],
     })
-    expect(textsOf(after.history)).toEqual(['user: ask', 'agent: What is the answer?', 'user: no thanks', 'agent: Thank you.'])
+    expect(textsOf(after.history)).toEqual([
+      'user: book',
+      expect.stringMatching(/^agent: May I use your calendar\?/),
+      'user: no thanks',
+      'agent: Thank you.',
+    ])
+    // Too late, the credential changes nothing.
+    expect((await bring(fetch, 0)).status).toBe(404)
+    expect(await result(fetch, binding, 'GetTask', { id })).toEqual(after)
+  })
+
+  test.each(sends)(
+    'F058 a run that falls silent: after the time that its author gives it is FAILED for whoever waits with %s, and its place is free',
+    async (operation) => {
+      const reasons: unknown[] = []
+      const hung = agent({ name: 'Hung', description: 'Waits for a model.', inactivity: '10m' }, async function* (task) {
+        if (task.text === 'next') return 'next'
+        task.signal.addEventListener('abort', () => reasons.push(task.signal.reason))
+        yield chunk('a', 'half')
+        return new Promise<never>(() => undefined)
+      })
+      const { fetch, world } = await openStill(hung, { concurrency: 1 })
+      const waiting = taskOfSend(fetch, binding, operation, { message: userMessage('go') })
+      await world.advance(10 * 60_000 - 1)
+      const [{ id, status }] = (await result(fetch, binding, 'ListTasks', {})).tasks
+      expect(status.state).toBe('TASK_STATE_WORKING')
+      await world.advance(1)
+      expect((await waiting).id).toBe(id)
+      const task = await result(fetch, binding, 'GetTask', { id })
+      expect(task.status).toMatchObject({
+        state: 'TASK_STATE_FAILED',
+        message: { parts: [{ text: expect.stringMatching(/inactivity/i) }] },
+      })
+      expect(task.artifacts).toMatchObject([{ artifactId: 'a', parts: [{ text: 'half' }] }])
+      expect(reasons).toEqual(['inactive'])
+      const next = send(fetch, 'next')
+      await world.advance(10_000)
+      expect((await next).status.state).toBe('TASK_STATE_COMPLETED')
+    },
+  )
+
+  test('F058 silence that is no fault: a run that puts something out now and then, or waits for somebody, is left alone', async () => {
+    const hour = 3_600_000
+    const patientOne = agent({ name: 'Careful', description: 'Takes its time.', inactivity: '10m' }, async function* (task) {
+      if (task.text === 'ask') return { answer: (await task.ask('Which?')).text }
+      for (let quarter = 0; quarter < 10; quarter++) {
+        yield working(`${quarter}`)
+        await new Promise<void>((resolve) => void world.timer(9 * 60_000, resolve))
+      }
+      return 'done'
+    })
+    const { fetch, world } = await openStill(patientOne)
+    const atWork = await begin(fetch, 'work')
+    const asked = await send(fetch, 'ask')
+    await world.advance(24 * hour)
+    expect((await getTask(fetch, atWork)).status.state).toBe('TASK_STATE_COMPLETED')
+    expect((await getTask(fetch, asked.id)).status.state).toBe('TASK_STATE_INPUT_REQUIRED')
+    expect(await send(fetch, 'this one', { taskId: asked.id })).toMatchObject({
+      status: { state: 'TASK_STATE_COMPLETED' },
+      artifacts: [{ parts: [{ data: { answer: 'this one' } }] }],
+    })
   })
 
   test('F070 artifacts of others: tasks of one context show their own artifacts only', async () => {

@@ -1,21 +1,30 @@
 /** Field cases of streams and subscriptions. */
 
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, test } from 'vitest'
-import { agent, chunk, completed, type Server } from '../../src/index.js'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { agent, chunk, completed, type Server, sqlite } from '../../src/index.js'
+import { UnsupportedOperationError } from '../../src/protocol/errors.js'
+import { virtualWorld } from '../../src/testing/virtual-world.js'
 import { scriptAgent } from '../harness/script-agent.js'
-import { readFrames, result } from '../harness/server.js'
+import { frames, openServer, readFrames, result, userMessage } from '../harness/server.js'
 import {
   begin,
   bindingOf,
+  closeStill,
   foldFrames,
   getTask,
   openStill,
   quietStore,
+  statesOf,
   subscribe,
   subscribeDoors,
   subscribeRequest,
+  take,
   takeAll,
+  taskIdOf,
   until,
   withStore,
 } from '../runtime/kit.js'
@@ -28,6 +37,12 @@ const ticking = agent({ name: 'Ticking', description: 'Puts out a chunk now and 
     await turn()
   }
   return completed('done')
+})
+
+/** Gives its work to somebody else, and waits to be told. */
+const handsOver = agent({ name: 'Print shop', description: 'Has things printed.' }, async function* (task) {
+  yield chunk('log', 'sent to the printer', { last: true })
+  return completed('done', await task.wait<{ pages: number }>('printed'))
 })
 
 /** A store in which the world goes on between a question and its answer. */
@@ -98,13 +113,56 @@ describe.each(subscribeDoors)('over %s', (door) => {
           late++
           continue
         }
-        const frames = await takeAll(readFrames(response, binding))
-        expect(Object.keys(frames[0]?.data)).toEqual(['task'])
-        expect(frames[0]?.data.task.artifacts?.[0].parts.length ?? 0).toBeGreaterThanOrEqual(before.artifacts?.[0].parts.length ?? 0)
-        for (const { data } of frames.slice(1)) expect(data.task).toBeUndefined()
-        expect(foldFrames(frames)).toEqual(await getTask(fetch, id))
+        const seen = await takeAll(readFrames(response, binding))
+        expect(Object.keys(seen[0]?.data)).toEqual(['task'])
+        expect(seen[0]?.data.task.artifacts?.[0].parts.length ?? 0).toBeGreaterThanOrEqual(before.artifacts?.[0].parts.length ?? 0)
+        for (const { data } of seen.slice(1)) expect(data.task).toBeUndefined()
+        expect(foldFrames(seen)).toEqual(await getTask(fetch, id))
       }
       expect(late).toBeLessThan(races / 2)
     },
   )
+
+  test('F049 a task whose work goes on elsewhere: its streams stay open at WORKING, and a signal of the operator brings the end', async () => {
+    const { fetch, server } = await openStill(handsOver)
+    const sender = frames(fetch, binding, 'SendStreamingMessage', { message: userMessage('print') })
+    const begun = await take(sender, 3)
+    const id = taskIdOf(begun)
+    const subscriber = subscribe(fetch, door, id)
+    const [first] = await take(subscriber, 1)
+    expect(first?.data.task.status.state).toBe('TASK_STATE_WORKING')
+    // A reader that hangs up takes nothing with it, and comes back where it was.
+    const [gone] = await take(subscribe(fetch, door, id, { lastEventId: '1' }), 1)
+    await server.signal(id, 'another', {})
+    await server.signal(id, 'printed', { pages: 12 })
+    const rest = await takeAll(sender)
+    expect(statesOf([...begun, ...rest])).toEqual(['SUBMITTED', 'WORKING', 'COMPLETED'])
+    expect(await takeAll(subscriber)).toEqual(rest)
+    const missed = await takeAll(subscribe(fetch, door, id, { lastEventId: begun.at(-1)?.id }))
+    expect(missed).toEqual(rest)
+    expect(Number(gone?.id)).toBe(2)
+    const task = await getTask(fetch, id)
+    expect(foldFrames([...begun, ...rest])).toEqual(task)
+    expect(task.artifacts.at(-1).parts).toEqual([{ data: { pages: 12 } }])
+    await expect(server.signal(id, 'printed', { pages: 13 })).rejects.toThrow(UnsupportedOperationError)
+    expect(await getTask(fetch, id)).toEqual(task)
+  })
+
+  test('F049 a restart while the work goes on elsewhere: the signal reaches the task, and who subscribes again misses nothing', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'errand-field-'))
+    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+    const world = virtualWorld()
+    const first = await openServer(handsOver, { world, store: sqlite(join(folder, 'tasks.db')) })
+    const stream = frames(first.fetch, binding, 'SendStreamingMessage', { message: userMessage('print') })
+    const begun = await take(stream, 3)
+    const id = taskIdOf(begun)
+    const cut = takeAll(stream)
+    await closeStill(first, world)
+    expect(JSON.stringify((await cut).map(({ data }) => data))).toMatch(/^\[\{.*UNAVAILABLE/)
+    const { fetch, server } = await openStill(handsOver, { store: sqlite(join(folder, 'tasks.db')) })
+    const missed = takeAll(subscribe(fetch, door, id, { lastEventId: begun.at(-1)?.id }))
+    await server.signal(id, 'printed', { pages: 12 })
+    expect(statesOf(await missed)).toEqual(['COMPLETED'])
+    expect(foldFrames([...begun, ...(await missed)])).toEqual(await getTask(fetch, id))
+  })
 })

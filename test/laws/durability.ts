@@ -2,10 +2,12 @@
 
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
+import type { TaskRef } from '../../src/store/store.js'
 import { fold } from './fold.js'
 import { eventsOf, histories } from './histories.js'
 import {
   artifact,
+  completed,
   create,
   dayMs,
   freshCaller,
@@ -20,8 +22,10 @@ import {
   parsed,
   put,
   type Reopen,
+  recordsOf,
   seenOf,
   upTo,
+  waitsFor,
   working,
 } from './kit.js'
 import { Walks, walkSteps } from './walk-model.js'
@@ -36,7 +40,9 @@ export function durabilityLaws(open: Open, reopen: Reopen): void {
     })
     const write = {
       events: [moved(task, inputRequired, 2_000), note(task, 'x')],
-      waiting: 'q',
+      waiting: waitsFor('q'),
+      sealed: true as const,
+      records: [{ kind: 'step' as const, key: 'k', n: 1, body: '{}' }],
       turn: 2,
       attempt: 1,
       inboxSeq: 1,
@@ -50,9 +56,46 @@ export function durabilityLaws(open: Open, reopen: Reopen): void {
     opened = await reopen(opened)
     expect(withoutRef(await seenOf(opened.store, task))).toEqual(before)
     expect([...(await opened.store.secret('s'))]).toEqual([...secret])
-    expect((await opened.store.unfinished({ limit: 10 })).map(({ id }) => id)).toEqual([unfinished.id])
+    expect((await opened.store.unfinished({ limit: 10 })).map(({ id }) => id)).toEqual([task.id, unfinished.id])
     const sibling = await opened.store.create(newTask({ caller: task.caller, contextId: task.contextId }))
     expect(sibling).toMatchObject({ outcome: 'created', memory: { city: 'Bern' } })
+  })
+
+  test('records, jobs, times and the sealing key are there after the next start', async () => {
+    let opened = await open()
+    const { store } = opened
+    const [free, held, asleep, over] = [newTask(), newTask({ holder: 'dead' }), newTask({ holder: 'dead' }), newTask()]
+    const records = [
+      { kind: 'step', key: 'a', n: 1, body: '{"value":"é"}' },
+      { kind: 'ask', key: 'b', body: '{}' },
+    ] as const
+    const sleeping = await create(store, { ...asleep, records })
+    await store.append(sleeping.ref, { epoch: 1, holder: 'dead' }, () => ({
+      events: [],
+      holder: null,
+      waiting: { kind: 'sleep', key: 'b', due: 500 },
+      records: [{ kind: 'signal', key: 'paid', body: '[1]', turn: 0 }],
+    }))
+    const [second, first] = [await create(store, free), await create(store, { ...over, records })]
+    await create(store, held)
+    await store.claim(second.ref, 'here')
+    await put(store, first, moved(over, completed, 2_000))
+    const third = await create(store, newTask())
+    await store.update(second.ref, () => ({ write: { events: [], holder: null }, result: 0 }))
+    const key = await store.sealingKey()
+    opened = await reopen(opened)
+    const again = opened.store
+    const names = async (refs: readonly TaskRef[]) => Promise.all(refs.map(async (ref) => (await again.header(ref))?.id))
+    expect(await names(await again.runnable(10))).toEqual([third.id, free.id])
+    expect(await names(await again.due(500, 10))).toEqual([asleep.id])
+    expect(await again.nextDue()).toBe(500)
+    const { ref } = await headerOf(again, asleep)
+    expect(await recordsOf(again, { ref }, 1)).toEqual(records)
+    expect(await recordsOf(again, { ref }, 0)).toEqual([{ kind: 'signal', key: 'paid', body: '[1]' }])
+    expect(await again.records((await headerOf(again, over)).ref, 1)).toEqual([])
+    expect([...(await again.sealingKey())]).toEqual([...key])
+    const settling = { events: [], records: [{ kind: 'step', key: 'a', n: 2, body: '{}' } as const] }
+    await expect(again.update(ref, () => ({ write: settling, result: 0 }))).rejects.toThrow(/settled/)
   })
 
   test('what was under way when the store was closed is there', async () => {

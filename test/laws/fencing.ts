@@ -2,7 +2,22 @@
 
 import { expect, test } from 'vitest'
 import type { Store, TaskHeader } from '../../src/store/store.js'
-import { create, finalStates, headerOf, inputRequired, logOf, moved, newTask, note, type Open, put, seenOf, upTo, working } from './kit.js'
+import {
+  create,
+  finalStates,
+  headerOf,
+  inputRequired,
+  logOf,
+  moved,
+  newTask,
+  note,
+  type Open,
+  put,
+  seenOf,
+  upTo,
+  waitsFor,
+  working,
+} from './kit.js'
 
 export function fencingLaws(open: Open): void {
   test.each([
@@ -23,6 +38,24 @@ export function fencingLaws(open: Open): void {
     const sibling = await store.create(newTask({ caller: task.caller, contextId: task.contextId }))
     expect(sibling).toMatchObject({ outcome: 'created', memory: {} })
     expect(await store.append(header.ref, { epoch: 2, holder: 'here' }, () => write)).toEqual({ outcome: 'committed', lastSeq: 2 })
+  })
+
+  test('a run is asked for its output with the task as it is then, and not at all where it is fenced', async () => {
+    const { store } = await open()
+    const task = newTask({ holder: 'here' })
+    const header = await create(store, task)
+    const asked: TaskHeader[] = []
+    const out = (now: TaskHeader) => {
+      asked.push(now)
+      return undefined
+    }
+    const noting = put(store, header, note(task, 'before it in the same commit'))
+    await Promise.all([noting, store.append(header.ref, { epoch: 1, holder: 'here' }, out)])
+    expect(asked).toEqual([{ ...header, lastSeq: 2 }])
+    const taken = free(store, header)
+    expect(await store.append(header.ref, { epoch: 1, holder: 'here' }, out)).toEqual({ outcome: 'fenced' })
+    await taken
+    expect(asked).toHaveLength(1)
   })
 
   test('a run whose task was taken from it writes nothing more', async () => {
@@ -46,7 +79,7 @@ export function fencingLaws(open: Open): void {
     const task = newTask()
     const header = await create(store, task)
     const claimed = await store.claim(header.ref, 'here')
-    expect(claimed).toEqual({ header: { ...header, epoch: 1, holder: 'here' }, memory: {} })
+    expect(claimed).toEqual({ header: { ...header, epoch: 1, holder: 'here' }, memory: {}, records: [] })
     expect(await headerOf(store, task)).toEqual(claimed?.header)
     expect(await logOf(store, header)).toHaveLength(1)
     await free(store, header)
@@ -74,7 +107,7 @@ export function fencingLaws(open: Open): void {
     const { store } = await open()
     const task = newTask()
     const header = await create(store, task)
-    await store.update(header.ref, () => ({ write: { events: [moved(task, inputRequired, 2_000)], waiting: 'q' }, result: 0 }))
+    await store.update(header.ref, () => ({ write: { events: [moved(task, inputRequired, 2_000)], waiting: waitsFor('q') }, result: 0 }))
     expect(await store.claim(header.ref, 'here')).toBeUndefined()
     await store.update(header.ref, () => ({ write: { events: [moved(task, working, 3_000)], waiting: null }, result: 0 }))
     expect((await store.claim(header.ref, 'here'))?.header).toMatchObject({ epoch: 1, holder: 'here', lastSeq: 3 })
@@ -107,7 +140,7 @@ export function fencingLaws(open: Open): void {
     const { store } = await open()
     const task = newTask()
     const { ref } = await create(store, task)
-    const asking = store.update(ref, () => ({ write: { events: [moved(task, inputRequired, 2_000)], waiting: 'q' }, result: 0 }))
+    const asking = store.update(ref, () => ({ write: { events: [moved(task, inputRequired, 2_000)], waiting: waitsFor('q') }, result: 0 }))
     const claiming = store.claim(ref, 'here')
     await asking
     expect(await claiming).toBeUndefined()

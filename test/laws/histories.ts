@@ -96,7 +96,7 @@ export function eventsOf(
     if (step.does === 'produce') writes.push([produce({ ...step, artifactId: `artifact ${step.which}` })])
     else if (step.does !== 'say') writes.push([move(reached[step.does], step.text ?? (step.does === 'report' ? undefined : 'which?'))])
     else if (now.state === inputRequired || now.state === authRequired)
-      writes.push([said(task, 'turn', step.text), move(working, undefined)])
+      writes.push([said(task, step.laterMs % 2 === 0 ? 'turn' : 'answer', step.text), move(working, undefined)])
     else writes.push([said(task, 'message', step.text)])
   }
   // Only a task that has not begun can be declined (D10).

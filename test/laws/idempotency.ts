@@ -135,6 +135,16 @@ export function idempotencyLaws(open: Open): void {
     expect(await follow(store, header, inbound('f', 2))).toMatchObject({ outcome: 'updated', header: { lastSeq: 6 } })
   })
 
+  test.each(['turn', 'answer', 'message'] as const)('a message of the kind %s sent again is the event it became', async (kind) => {
+    const { store } = await open()
+    const task = newTask()
+    const header = await create(store, task)
+    const events = [said(task, kind, 'Monday'), moved(task, working, 2_000), note(task, 'x')]
+    const send = () => store.update(header.ref, () => ({ write: { events }, result: 0 }), inbound('f'))
+    expect(await send()).toMatchObject({ outcome: 'updated', header: { lastSeq: 4 } })
+    expect(await send()).toMatchObject({ outcome: 'duplicate', seq: 2 })
+  })
+
   test('a follow-up is known again after its task is final', async () => {
     const { store } = await open()
     const task = newTask()

@@ -1,7 +1,7 @@
 /** Tasks, events and small measures that the laws of a store share. */
 
 import type { Message, Part, StreamResponse, TaskState, TaskStatus } from '../../src/protocol/wire.js'
-import type { Caller, NewTask, Store, TaskHeader } from '../../src/store/store.js'
+import type { Caller, NewTask, RunRecord, Store, TaskHeader, TaskRef, Waiting } from '../../src/store/store.js'
 import type { NewEvent, TaskEvent } from '../../src/task/event.js'
 import type { VirtualWorld } from '../../src/testing/virtual-world.js'
 
@@ -90,7 +90,7 @@ export function note(task: Named, text: string): NewEvent {
   return artifact(task, { artifactId: fresh('artifact'), parts: [{ text }] })
 }
 
-export function said(task: Named, kind: 'turn' | 'message', text: string): NewEvent {
+export function said(task: Named, kind: 'turn' | 'answer' | 'message', text: string): NewEvent {
   return { kind, body: frame({ message: userMessage(task, text) }) }
 }
 
@@ -131,6 +131,20 @@ export async function headerOf(store: Store, task: { readonly caller: Caller; re
   return header
 }
 
+/** For the message that answers the question `question`. */
+export function waitsFor(question: string): Waiting {
+  return { kind: 'turn', question }
+}
+
+/** The records of a turn by their keys; their order is nobody's promise. */
+export async function recordsOf(store: Store, { ref }: { readonly ref: TaskRef }, turn: number): Promise<readonly RunRecord[]> {
+  return sorted(await store.records(ref, turn))
+}
+
+export function sorted(records: readonly RunRecord[]): readonly RunRecord[] {
+  return [...records].sort((a, b) => (a.key < b.key ? -1 : 1))
+}
+
 /** The whole log, page by page. */
 export async function logOf(store: Store, header: TaskHeader, maxBytes = 1 << 20): Promise<readonly TaskEvent[]> {
   const log: TaskEvent[] = []
@@ -150,6 +164,7 @@ export async function seenOf(store: Store, task: { readonly caller: Caller; read
     log: await logOf(store, header),
     read: await store.read(header.ref),
     configs: await store.listPushConfigs(header.ref, { limit: 100 }),
+    records: await Promise.all(upTo(header.turn + 1).map((turn) => recordsOf(store, header, turn - 1))),
   }
 }
 

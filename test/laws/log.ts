@@ -88,9 +88,15 @@ export function logLaws(open: Open): void {
   test('an event comes back as it was put in, with its state where it has one', async () => {
     const { store } = await open()
     const task = newTask()
-    const events = [moved(task, working, 2_000), note(task, 'x'), said(task, 'message', 'm'), said(task, 'turn', 't')]
+    const events = [
+      moved(task, working, 2_000),
+      note(task, 'x'),
+      said(task, 'message', 'm'),
+      said(task, 'answer', 'a'),
+      said(task, 'turn', 't'),
+    ]
     const header = await put(store, await create(store, task), ...events)
-    expect(header).toMatchObject({ lastSeq: 5, state: working, statusTimestamp: 2_000 })
+    expect(header).toMatchObject({ lastSeq: 6, state: working, statusTimestamp: 2_000 })
     const log = await logOf(store, header)
     expect(log.slice(1).map(({ kind, state, body }) => ({ kind, state, body }))).toEqual(
       events.map(({ kind, body, ...rest }) => ({ kind, state: 'state' in rest ? rest.state : undefined, body })),

@@ -8,7 +8,9 @@ import type {
   Inbound,
   ListPage,
   ListQuery,
+  NewTask,
   Repeated,
+  RunRecord,
   Store,
   StoredPushConfig,
   TaskHeader,
@@ -27,12 +29,16 @@ interface Row {
   log: TaskEvent[]
   moves: Moved[]
   configs: Map<string, StoredPushConfig>
+  /** By turn and key; each with both. */
+  records: Map<string, readonly [turn: number, record: RunRecord]>
 }
 type Accepted = { readonly hash: string; readonly at: number; readonly ref: TaskRef; readonly seq: number }
 
 interface State {
   revision: number
   rows: Row[]
+  /** Tasks that anybody may claim, those that became so first come first. */
+  jobs: TaskRef[]
   byName: Map<string, Row>
   inbound: Map<string, Accepted[]>
   memory: Map<string, Memory>
@@ -44,15 +50,22 @@ export interface ModelData {
 }
 
 export function emptyModel(): ModelData {
-  return { state: { revision: 0, rows: [], byName: new Map(), inbound: new Map(), memory: new Map() }, secrets: new Map() }
+  return { state: { revision: 0, rows: [], jobs: [], byName: new Map(), inbound: new Map(), memory: new Map() }, secrets: new Map() }
 }
+
+const recordName = (turn: number, key: string) => JSON.stringify([turn, key])
+const isFinal = ({ state }: TaskHeader) => finalStates.includes(state)
+const isRunnable = (header: TaskHeader) => !isFinal(header) && header.holder === undefined && header.waiting === undefined
 
 const nameOf = ({ tenant, owner }: Caller, name: string) => JSON.stringify([tenant, owner, name])
 
 export function modelStore(world: World, data: ModelData = emptyModel()): Store {
   const { state, secrets } = data
   const listeners = new Set<CommitListener>()
+  const runnableListeners = new Set<(ref: TaskRef) => void>()
   let queue: (() => () => void)[] = []
+  /** Tasks that this commit has made runnable so far. */
+  let became: TaskRef[] = []
   let isOpen = true
 
   function unit<R>(work: (tell: (run: () => void) => void) => R): Promise<R> {
@@ -76,10 +89,15 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
 
   function commit(): void {
     const afterwards: (() => void)[] = []
+    const hadJob = new Set(state.jobs)
+    became = []
     // Grows while it is gone through: what is accepted may append to the same commit.
     for (let work = queue.shift(); work !== undefined; work = queue.shift()) afterwards.push(work())
     queue = []
+    const added = became.filter((ref) => !hadJob.has(ref))
+    state.jobs = [...state.jobs.filter((ref) => isRunnable(row(ref).header)), ...added]
     for (const tell of afterwards) tell()
+    for (const ref of added) for (const listener of runnableListeners) listener(ref)
   }
 
   function row(ref: TaskRef): Row {
@@ -109,10 +127,16 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
 
   function write(
     task: Row,
-    { events, memory, pushConfig: _, holder, waiting, ...numbers }: TaskWrite,
+    { events, memory, pushConfig: _, records = [], holder, waiting, ...numbers }: TaskWrite,
     tell: (run: () => void) => void,
   ): void {
-    if (events.length > 0 && finalStates.includes(task.header.state)) throw new TypeError('a final task takes no events')
+    if (events.length + records.length > 0 && isFinal(task.header)) throw new TypeError('a final task takes no events and no records')
+    const after = new Map(task.records)
+    for (const { turn = numbers.turn ?? task.header.turn, ...record } of records) {
+      if (after.get(recordName(turn, record.key))?.[1].n !== undefined) throw new TypeError('a record is settled once')
+      after.set(recordName(turn, record.key), [turn, record])
+    }
+    const wasRunnable = task.log.length > 0 && isRunnable(task.header)
     state.revision++
     const first = task.header.lastSeq + 1
     const added = events.map((event, i): TaskEvent => ({ seq: first + i, ...lineOf(event) }))
@@ -133,12 +157,21 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
       const status = JSON.stringify((body.task ?? body.statusUpdate)?.status)
       task.moves.push({ revision: state.revision, at: event.timestamp, state: event.state, status })
     }
+    task.records = isFinal(task.header) ? new Map() : after
+    if (wasRunnable !== isRunnable(task.header)) {
+      became = became.filter((ref) => ref !== task.header.ref)
+      if (!wasRunnable) became.push(task.header.ref)
+    }
     if (memory) state.memory.set(nameOf(task.header.caller, task.header.contextId), { ...memoryOf(task.header), ...memory })
     const { ref, lastSeq } = task.header
     tell(() => {
       for (const listener of listeners) listener(ref, lastSeq, added)
     })
   }
+
+  const recordsOf = (task: Row, turn: number) => [...task.records.values()].filter(([of]) => of === turn).map(([, record]) => record)
+  const finding = (task: Row) => (turn: number, key: string) => task.records.get(recordName(turn, key))?.[1]
+  const dueOf = ({ header }: Row) => (isFinal(header) ? undefined : header.waiting?.due)
 
   function list({ caller, contextId, state: wanted, since, pageSize, from }: ListQuery): ListPage {
     const revision = from?.revision ?? state.revision
@@ -167,7 +200,7 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
   return {
     create: (task, onAccepted) =>
       unit((tell): Created => {
-        const { caller, id, contextId, created, holder, inbound, pushConfig } = task
+        const { caller, id, contextId, created, holder, inbound, pushConfig, records = [] }: NewTask = task
         const same = repeated(caller, inbound)
         if (same === undefined && state.byName.has(nameOf(caller, id))) throw new TypeError('an id is used once')
         const begin = (): Created => {
@@ -185,11 +218,14 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
             turn: 1,
             waiting: undefined,
             inboxSeq: 0,
+            sealed: false,
+            epoch: holder === undefined ? 0 : 1,
+            holder,
           }
-          const made: Row = { header: { ...start, epoch: holder === undefined ? 0 : 1, holder }, log: [], moves: [], configs: new Map() }
+          const made: Row = { header: start, log: [], moves: [], configs: new Map(), records: new Map() }
+          write(made, { events: [created], records }, tell)
           state.rows.push(made)
           state.byName.set(nameOf(caller, id), made)
-          write(made, { events: [created] }, tell)
           accept(caller, inbound, ref, 1)
           if (pushConfig) made.configs.set(pushConfig.id, pushConfig)
           return { outcome: 'created', header: made.header, memory: memoryOf(made.header) }
@@ -200,13 +236,15 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
       }),
     accepted: async (caller, inbound) => repeated(caller, inbound),
     find: async (caller, id) => state.byName.get(nameOf(caller, id))?.header,
+    header: async (ref) => state.rows[ref - 1]?.header,
+    locate: async (id) => state.rows.find(({ header }) => header.id === id)?.header,
     update: (ref, decide, inbound) =>
       unit((tell) => {
         const task = row(ref)
         const same = repeated(task.header.caller, inbound)
         if (same) return same
         const first = task.header.lastSeq + 1
-        const decision = decide(task.header)
+        const decision = decide(task.header, finding(task))
         if (decision.write) write(task, decision.write, tell)
         if (decision.write?.pushConfig) task.configs.set(decision.write.pushConfig.id, decision.write.pushConfig)
         if (task.header.lastSeq >= first) accept(task.header.caller, inbound, ref, first)
@@ -217,7 +255,7 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
         const task = row(ref)
         const { epoch, holder, state: now } = task.header
         if (epoch !== fence.epoch || holder !== fence.holder || finalStates.includes(now)) return { outcome: 'fenced' }
-        const produced = produce()
+        const produced = produce(task.header, finding(task))
         if (produced) write(task, produced, tell)
         return { outcome: 'committed', lastSeq: task.header.lastSeq }
       }),
@@ -225,10 +263,12 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
       unit((tell) => {
         const task = row(ref)
         const { header } = task
-        if (header.holder !== undefined || header.waiting !== undefined || finalStates.includes(header.state)) return undefined
+        const isWaiting = header.waiting !== undefined && (header.waiting.due ?? Number.POSITIVE_INFINITY) > world.now()
+        if (header.holder !== undefined || isWaiting || isFinal(header)) return undefined
         write(task, { events: [], holder, epoch: header.epoch + 1 }, tell)
-        return { header: task.header, memory: memoryOf(task.header) }
+        return { header: task.header, memory: memoryOf(task.header), records: recordsOf(task, header.turn) }
       }),
+    records: async (ref, turn) => recordsOf(row(ref), turn),
     read: async (ref) => {
       const { log, header } = row(ref)
       return { text: JSON.stringify(fold(log.map(({ body }) => body))), seq: log.length, state: header.state }
@@ -248,8 +288,17 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
     unfinished: async ({ after, limit }) =>
       state.rows
         .map(({ header }) => header)
-        .filter(({ ref, state: now }) => ref > (after ?? 0) && (now === 'TASK_STATE_SUBMITTED' || now === 'TASK_STATE_WORKING'))
+        .filter((header) => header.ref > (after ?? 0) && !isFinal(header))
         .slice(0, limit),
+    runnable: async (limit) => state.jobs.slice(0, limit),
+    due: async (now, limit) =>
+      state.rows
+        .map((task) => ({ ref: task.header.ref, due: dueOf(task) ?? Number.POSITIVE_INFINITY }))
+        .filter(({ due }) => due <= now)
+        .sort((a, b) => a.due - b.due)
+        .slice(0, limit)
+        .map(({ ref }) => ref),
+    nextDue: async () => state.rows.map(dueOf).reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined),
     putPushConfig: (ref, config) => unit(() => void row(ref).configs.set(config.id, config)),
     getPushConfig: async (ref, id) => row(ref).configs.get(id),
     listPushConfigs: async (ref, { after, limit }) => {
@@ -261,11 +310,20 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
     secret: async (name) => {
       const secret = secrets.get(name) ?? world.randomBytes(32)
       secrets.set(name, secret)
-      return secret
+      return new Uint8Array(secret)
     },
     onCommit(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
+    },
+    onRunnable(listener) {
+      runnableListeners.add(listener)
+      return () => void runnableListeners.delete(listener)
+    },
+    sealingKey: async () => {
+      const key = secrets.get(sealingName) ?? world.randomBytes(32)
+      secrets.set(sealingName, key)
+      return new Uint8Array(key)
     },
     close: async () => {
       if (!isOpen) return
@@ -274,6 +332,9 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
     },
   }
 }
+
+// No secret of this name is asked for.
+const sealingName = '\u0000sealing'
 
 function lineOf(event: NewEvent): Omit<TaskEvent, 'seq'> {
   const { kind, body } = event

@@ -48,7 +48,7 @@ export function pageLaws(open: Open): void {
 
   test('kinds narrow the log down, and each page still has one where there is one', async () => {
     const { store } = await open()
-    const kinds: readonly EventKind[] = ['created', 'status', 'artifact', 'turn', 'message']
+    const kinds: readonly EventKind[] = ['created', 'status', 'artifact', 'turn', 'answer', 'message']
     await fc.assert(
       fc.asyncProperty(
         histories(30),

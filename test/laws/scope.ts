@@ -47,6 +47,27 @@ export function scopeLaws(open: Open): void {
     expect(await store.find(task.caller, fresh('task'))).toBeUndefined()
   })
 
+  test('a task is located by its id alone, for those who may see all tasks', async () => {
+    const { store } = await open()
+    const tasks = [newTask(), newTask({ holder: 'here' }), newTask({ caller: { tenant: 't', owner: 'o' } })]
+    for (const task of tasks) await create(store, task)
+    for (const task of tasks) {
+      const header = await headerOf(store, task)
+      expect(await store.locate(task.id)).toEqual(header)
+      expect(await store.header(header.ref)).toEqual(header)
+    }
+    expect(await store.locate(fresh('task'))).toBeUndefined()
+    const [first] = tasks
+    if (first === undefined) throw new Error('three were made')
+    const header = await headerOf(store, first)
+    const changing = put(store, header, note(first, 'x'))
+    expect(await store.header(header.ref)).toEqual(header)
+    expect(await store.locate(first.id)).toEqual(header)
+    const changed = await changing
+    expect(await store.header(header.ref)).toEqual(changed)
+    expect(await store.locate(first.id)).toEqual(changed)
+  })
+
   test('callers that look alike never meet, even under one id, one context and one message', async () => {
     const { store } = await open()
     const [id, contextId] = [fresh('task'), fresh('context')]

@@ -18,6 +18,25 @@ export function secretLaws(open: Open): void {
     expect(new Set(secrets.map((secret) => secret.join())).size).toBe(names.length)
   })
 
+  test('the sealing key is 32 bytes, the same each time, and none of the secrets', async () => {
+    const { store } = await open()
+    const keys = [await store.sealingKey(), ...(await Promise.all(upTo(3).map(() => store.sealingKey())))]
+    expect(keys[0]).toHaveLength(32)
+    expect(new Set(keys.map((key) => key.join())).size).toBe(1)
+    expect((await store.secret('sealing')).join()).not.toBe(keys[0]?.join())
+    const other = await open()
+    expect((await other.store.sealingKey()).some((byte) => byte !== 0)).toBe(true)
+  })
+
+  test('whoever spoils the bytes of a key spoils its own copy only', async () => {
+    const { store } = await open()
+    const [secret, key] = [await store.secret('s'), await store.sealingKey()]
+    const before = [secret.join(), key.join()]
+    secret.fill(0)
+    key.fill(0)
+    expect([(await store.secret('s')).join(), (await store.sealingKey()).join()]).toEqual(before)
+  })
+
   test('closing commits what is under way, and a second time does nothing', async () => {
     const { store } = await open()
     const header = await create(store, newTask())

@@ -1,9 +1,10 @@
-/** SQLite keeps the laws of a store, in memory and in a file. */
+/** SQLite keeps the laws of a store: in memory, in a file, and on a database that crashes can be played on. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, vi } from 'vitest'
+import { type CrashableMemory, createCrashableMemory } from '../../src/store/sqlite/crashable.js'
 import { sqlite } from '../../src/store/sqlite/sqlite.js'
 import type { Store } from '../../src/store/store.js'
 import type { World } from '../../src/support/world.js'
@@ -37,6 +38,24 @@ const inFile = {
   },
 }
 
+const memories = new WeakMap<Store, CrashableMemory>()
+
+async function openMemory(memory: CrashableMemory, world: World): Promise<Store> {
+  const store = await memory.open({ world })
+  memories.set(store, memory)
+  return store
+}
+
+const crashable = {
+  open: (world: World) => openMemory(createCrashableMemory(), world),
+  async reopen(store: Store, world: World) {
+    const memory = memories.get(store)
+    if (memory === undefined) throw new Error('this store has no database')
+    await store.close()
+    return openMemory(memory, world)
+  },
+}
+
 afterAll(async () => {
   for (const folder of folders) await rm(folder, { recursive: true, force: true })
 })
@@ -44,4 +63,5 @@ afterAll(async () => {
 describe.each([
   ['in memory', inMemory],
   ['in a file', inFile],
+  ['on a database that outlives it', crashable],
 ] as const)('sqlite %s', (_, { open, reopen }) => storeLaws(open, reopen))

@@ -9,15 +9,18 @@ import { contextLaws } from './contexts.js'
 import { durabilityLaws } from './durability.js'
 import { fencingLaws } from './fencing.js'
 import { idempotencyLaws } from './idempotency.js'
+import { jobLaws } from './jobs.js'
 import type { Open, Opened, Reopen } from './kit.js'
 import { listingLaws } from './listing.js'
 import { logLaws } from './log.js'
 import { pageLaws } from './pages.js'
 import { pushConfigLaws } from './push-configs.js'
 import { readingLaws } from './reading.js'
+import { recordLaws } from './records.js'
 import { scopeLaws } from './scope.js'
 import { secretLaws } from './secrets.js'
 import { updateLaws } from './update.js'
+import { waitingLaws } from './waiting.js'
 import { walkLaws } from './walks.js'
 
 /**
@@ -44,6 +47,9 @@ export function storeLaws(open: (world: World) => Promise<Store>, reopen?: (stor
   describe('commits', () => commitLaws(start))
   describe('update', () => updateLaws(start))
   describe('fencing', () => fencingLaws(start))
+  describe('records', () => recordLaws(start))
+  describe('waiting', () => waitingLaws(start))
+  describe('jobs', () => jobLaws(start))
   describe('reading', () => readingLaws(start))
   describe('pages of the log', () => pageLaws(start))
   describe('scope', () => scopeLaws(start))

@@ -3,7 +3,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { TaskHeader, TaskWrite } from '../../src/store/store.js'
-import { create, headerOf, inputRequired, logOf, moved, newTask, note, type Open, seenOf, upTo, working } from './kit.js'
+import { create, headerOf, inputRequired, logOf, moved, newTask, note, type Open, seenOf, upTo, waitsFor, working } from './kit.js'
 
 export function updateLaws(open: Open): void {
   test('decide sees the newest header, and the result carries the one after the write', async () => {
@@ -14,14 +14,14 @@ export function updateLaws(open: Open): void {
     const decide = (header: TaskHeader) => {
       seen.push(header)
       return {
-        write: { events: [moved(task, inputRequired, 3_000), note(task, 'x')], waiting: 'question', turn: 2, inboxSeq: 1 },
+        write: { events: [moved(task, inputRequired, 3_000), note(task, 'x')], waiting: waitsFor('q'), turn: 2, inboxSeq: 1 },
         result: 'done',
       }
     }
     const before = await headerOf(store, task)
     const updated = await store.update(ref, decide)
     expect(seen.at(-1)).toEqual(before)
-    const after = { ...before, state: inputRequired, statusTimestamp: 3_000, lastSeq: 3, waiting: 'question', turn: 2, inboxSeq: 1 }
+    const after = { ...before, state: inputRequired, statusTimestamp: 3_000, lastSeq: 3, waiting: waitsFor('q'), turn: 2, inboxSeq: 1 }
     expect(updated).toEqual({ outcome: 'updated', header: after, result: 'done' })
     expect(await headerOf(store, task)).toEqual(after)
   })
@@ -83,10 +83,10 @@ export function updateLaws(open: Open): void {
     const { store } = await open()
     const task = newTask()
     const { ref } = await create(store, task)
-    await store.update(ref, () => ({ write: { events: [moved(task, inputRequired, 2_000)], waiting: 'q' }, result: 0 }))
+    await store.update(ref, () => ({ write: { events: [moved(task, inputRequired, 2_000)], waiting: waitsFor('q') }, result: 0 }))
     const answers = upTo(20).map((n) =>
       store.update(ref, ({ waiting }) => {
-        if (waiting !== 'q') return { result: false }
+        if (waiting?.question !== 'q') return { result: false }
         return { write: { events: [moved(task, working, 3_000 + n)], waiting: null }, result: true }
       }),
     )
@@ -99,8 +99,19 @@ export function updateLaws(open: Open): void {
     const { store } = await open()
     const number = fc.integer({ min: 0, max: 1_000_000 })
     const name = fc.option(fc.string({ unit: 'binary', minLength: 1, maxLength: 12 }), { nil: null })
+    const text = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 })
+    const kind = fc.constantFrom('turn' as const, 'ask' as const, 'authorize' as const, 'wait' as const, 'sleep' as const)
+    const waiting = fc.record({ kind, key: text, question: text, name: text, due: number }, { requiredKeys: ['kind'] })
     const members = fc.record(
-      { holder: name, waiting: name, turn: number, epoch: number, attempt: number, inboxSeq: number },
+      {
+        holder: name,
+        waiting: fc.option(waiting, { nil: null }),
+        turn: number,
+        epoch: number,
+        attempt: number,
+        inboxSeq: number,
+        sealed: fc.constant(true as const),
+      },
       { requiredKeys: [] },
     )
     await fc.assert(
@@ -125,13 +136,15 @@ export function updateLaws(open: Open): void {
     const fence = { epoch: 1, holder: 'here' }
     await store.append(header.ref, fence, () => ({
       events: [moved(task, inputRequired, 2_000)],
-      waiting: 'q',
+      waiting: waitsFor('q'),
+      sealed: true,
       holder: null,
       inboxSeq: 4,
       attempt: 2,
       turn: 3,
     }))
-    const expected = { state: inputRequired, lastSeq: 2, waiting: 'q', holder: undefined, inboxSeq: 4, attempt: 2, turn: 3, epoch: 1 }
+    const numbers = { inboxSeq: 4, attempt: 2, turn: 3, epoch: 1 }
+    const expected = { state: inputRequired, lastSeq: 2, waiting: waitsFor('q'), sealed: true, holder: undefined, ...numbers }
     expect(await headerOf(store, task)).toMatchObject(expected)
   })
 }

@@ -117,10 +117,11 @@ describe('nothing is committed after CANCELED', () => {
     expect(lines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  test('the memory of the context either', async () => {
-    const { fetch, task } = await cancelOf(async (handle) => {
+  test('the memory of the context either: what went out with a commit before is kept', async () => {
+    const { fetch, task } = await cancelOf(async function* (handle) {
       if (handle.text === 'read') return { early: handle.context.get('early') ?? null, late: handle.context.get('late') ?? null }
       handle.context.set('early', true)
+      yield working()
       await aborted(handle)
       handle.context.set('late', true)
       return undefined

@@ -122,7 +122,7 @@ describe.each<[string, StandardSchemaV1<unknown, { city: string; nights: number;
 })
 
 describe('input', () => {
-  test('is judged once for a task that starts at once or waits for a place', async () => {
+  test('is judged when the message comes, and again where the task had to wait for a place: its run begins from the log', async () => {
     let judged = 0
     const counting = own((value) => {
       judged++
@@ -133,7 +133,7 @@ describe('input', () => {
     })
     const sent = await Promise.all([1, 2, 3].map((n) => result(fetch, 'JSONRPC', 'SendMessage', { message: withData(n) })))
     expect(sent.map(({ task }) => task.artifacts[0].parts[0].data.input)).toEqual([1, 2, 3])
-    expect(judged).toBe(3)
+    expect(judged).toBe(3 + 2)
   })
 
   test('belongs to the function: what it or the schema does to it is not seen in history', async () => {

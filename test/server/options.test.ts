@@ -56,6 +56,8 @@ const wrongInfo: Readonly<Record<string, readonly unknown[]>> = {
     [{ uri: 'urn:x' }, { uri: 'urn:x' }],
   ],
   extendedCard: [{}, true],
+  recovery: ['resume', '', true, null],
+  inactivity: ['soon', '', '0s', 0, -1, '-1m', Number.NaN, Number.POSITIVE_INFINITY, null, {}],
   answer: ['Hello!', {}],
 }
 
@@ -93,6 +95,8 @@ const wrongOptions: Readonly<Record<keyof typeof serverRules, readonly unknown[]
     { allow: ['ftp://files.internal'] },
     { open: [] },
   ],
+  oauth: ['calendar', [], null],
+  secretKey: ['too short', 7, 'x'.repeat(31), ' '.repeat(40)],
   log: [true, {}, { info: () => {} }],
   world: [{}, { now: () => 0 }, 'real'],
 }

@@ -95,7 +95,8 @@ describe('stopping', () => {
   test('a run that is under way goes on for its time, though nothing else keeps the process', async () => {
     const script = `
       import { agent, bearerTokens, createServer, sqlite } from ${JSON.stringify(index)}
-      const slow = agent({ name: 'Slow', description: 'Takes its time.' }, async (task) => { await task.sleep(300); return 'done' })
+      const pause = () => new Promise((resolve) => setTimeout(resolve, 300).unref())
+      const slow = agent({ name: 'Slow', description: 'Takes its time.' }, async () => { await pause(); return 'done' })
       const options = () => ({ store: sqlite('tasks.db'), url: 'http://agent.test', auth: bearerTokens({ alice: 'alice' }) })
       const headers = { 'a2a-version': '1.0', authorization: 'Bearer alice', 'content-type': 'application/json' }
       const server = await createServer(slow, options())

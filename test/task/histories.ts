@@ -38,7 +38,7 @@ const artifact = fc
   .map((update): LogLine => line('artifact', { artifactUpdate: { ...ids, ...update } }))
 
 const userMessage = fc
-  .tuple(fc.constantFrom('turn' as const, 'message' as const), message('ROLE_USER'))
+  .tuple(fc.constantFrom('turn' as const, 'answer' as const, 'message' as const), message('ROLE_USER'))
   .map(([kind, message]): LogLine => line(kind, { message }))
 
 const created = fc

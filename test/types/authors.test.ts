@@ -1,6 +1,7 @@
 /** What the types promise to authors of agents: the right compiles and is inferred, the wrong does not compile. */
 
 import { describe, expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
 import {
   type Agent,
   type AgentInfo,
@@ -11,11 +12,13 @@ import {
   type Emission,
   type Ending,
   failed,
+  type Grant,
   inputRequired,
   type PartLike,
   type Result,
   type Run,
   rejected,
+  type StopReason,
   type TaskHandle,
   type Turn,
   type User,
@@ -98,6 +101,120 @@ describe('agent()', () => {
       made.name = 'Other'
     }
     expect(() => rename(agent(info, () => {}))).toThrow(TypeError)
+  })
+})
+
+describe('what a run waits for', () => {
+  const unused = (run: (task: TaskHandle) => unknown) => expect(run).toBeTypeOf('function')
+  const guests = z.object({ guests: z.coerce.number(), name: z.string().optional() })
+
+  test('a step is of the type of what its function gives', () => {
+    unused(async (task) => {
+      expectTypeOf(task.step('quote', () => ({ total: 3 }))).resolves.toEqualTypeOf<{ total: number }>()
+      expectTypeOf(task.step('quote', async () => ['a'], { retry: 3, timeout: '30s' })).resolves.toEqualTypeOf<string[]>()
+      expectTypeOf(task.step('notify', () => {})).resolves.toEqualTypeOf<void>()
+      task.step('book', (step) => {
+        expectTypeOf(step).toEqualTypeOf<{ readonly idempotencyKey: string; readonly signal: AbortSignal }>()
+      })
+      // @ts-expect-error a step has a key
+      task.step(() => 1)
+      // @ts-expect-error which is a text
+      task.step(1, () => 1)
+      // @ts-expect-error it is `retry`
+      task.step('a', () => 1, { retries: 3 })
+      // @ts-expect-error a number of tries
+      task.step('a', () => 1, { retry: '3' })
+      // @ts-expect-error a duration is a number or a text
+      task.step('a', () => 1, { timeout: new Date() })
+    })
+  })
+
+  test('a stream is delegated to, and gives its text', () => {
+    unused(async function* (task) {
+      const text = yield* task.stream('story.md', async function* ({ idempotencyKey }) {
+        yield idempotencyKey
+      })
+      expectTypeOf(text).toEqualTypeOf<string>()
+      expectTypeOf(task.stream('a', () => ['one', 'two'], { key: 'k' })).toEqualTypeOf<AsyncGenerator<Emission, string, void>>()
+      // @ts-expect-error chunks are texts
+      task.stream('a', () => [1, 2])
+      // @ts-expect-error a stream is no promise
+      expectTypeOf(task.stream('a', () => ['one'])).resolves.toBeString()
+    })
+  })
+
+  test('an answer is a message, or what the schema makes of it', () => {
+    unused(async (task) => {
+      const { message, text } = await task.ask('How many?')
+      expectTypeOf(message).toEqualTypeOf<Message>()
+      expectTypeOf(text).toEqualTypeOf<string>()
+      expectTypeOf(task.ask('How many?', { timeout: '1d', key: 'guests' })).resolves.toEqualTypeOf<{
+        readonly message: Message
+        readonly text: string
+      }>()
+      expectTypeOf(task.ask('How many?', { schema: guests })).resolves.toEqualTypeOf<{ guests: number; name?: string | undefined }>()
+      expectTypeOf(task.ask({ data: { n: 1 } }, { schema: z.string().transform((given) => given.length) })).resolves.toEqualTypeOf<number>()
+      const answer = await task.ask('How many?', { schema: guests })
+      // @ts-expect-error with a schema there is no message
+      expectTypeOf(answer.text).toBeString()
+      // @ts-expect-error a prompt is a text or one part
+      task.ask(['one', 'two'])
+      // @ts-expect-error a schema is one of Standard Schema
+      task.ask('How many?', { schema: { type: 'number' } })
+      // @ts-expect-error it is `timeout`
+      task.ask('How many?', { within: '1d' })
+    })
+  })
+
+  test('a consent is granted, or the caller said something instead', () => {
+    unused(async (task) => {
+      const consent = await task.authorize({ oauth: 'calendar', scopes: ['book'], prompt: 'Book it?', timeout: '1h' })
+      // @ts-expect-error nothing is known about it yet
+      expectTypeOf(consent.granted).not.toBeAny()
+      if ('message' in consent) {
+        expectTypeOf(consent.message).toEqualTypeOf<Message>()
+        return inputRequired('What instead?')
+      }
+      expectTypeOf(consent.granted).toEqualTypeOf<Grant>()
+      expectTypeOf(consent.granted.token).toEqualTypeOf<string>()
+      return completed('done')
+    })
+    unused(async (task) => {
+      task.authorize({
+        callback: (place) => {
+          expectTypeOf(place).toEqualTypeOf<{ readonly callbackUrl: string; readonly state: string }>()
+          return `https://calendar.example/?state=${place.state}`
+        },
+      })
+      // @ts-expect-error a provider is asked for scopes
+      task.authorize({ oauth: 'calendar' })
+      // @ts-expect-error the link is a text
+      task.authorize({ callback: () => new URL('https://calendar.example') })
+      // @ts-expect-error somebody has to be asked
+      task.authorize({ prompt: 'Book it?' })
+    })
+  })
+
+  test('a signal is JSON of the type that the author names', () => {
+    unused(async (task) => {
+      expectTypeOf(task.wait<{ pages: number }>('printed')).resolves.toEqualTypeOf<{ pages: number }>()
+      expectTypeOf(task.wait('printed', { timeout: '7d' })).resolves.toEqualTypeOf<Json>()
+      // @ts-expect-error a date is no JSON
+      task.wait<Date>('printed')
+      // @ts-expect-error a signal has a name
+      task.wait()
+      expectTypeOf(task.sleep('3h')).resolves.toBeVoid()
+      expectTypeOf(task.inbox.next({ timeout: '10s' })).resolves.toEqualTypeOf<Message | undefined>()
+    })
+  })
+
+  test('why a run is told to stop is one of a few words', () => {
+    expectTypeOf<StopReason>().toEqualTypeOf<'canceled' | 'fenced' | 'shutdown' | 'inactive' | 'evicted' | 'lost' | 'failed'>()
+    // @ts-expect-error it is 'restart' or 'fail'
+    expect(() => agent({ ...info, recovery: 'never' }, () => {})).toThrow(TypeError)
+    // @ts-expect-error a duration, such as '10m'
+    expect(() => agent({ ...info, inactivity: true }, () => {})).toThrow(TypeError)
+    expectTypeOf(agent({ ...info, recovery: 'fail', inactivity: '10m' }, () => {})).toEqualTypeOf<Agent>()
   })
 })
 

@@ -26,6 +26,8 @@ export interface BatchOptions {
   readonly parts: readonly Part[]
   /** After a commit, before any promise of the batch settles; called with the parts still full. Returns what tells of it. */
   readonly onCommit: () => () => void
+  /** After a commit that failed, and may have taken effect all the same; called and told as {@link onCommit}. */
+  readonly onFailure: () => () => void
 }
 
 export interface Batch {
@@ -51,7 +53,7 @@ interface Turn {
   failure?: unknown
 }
 
-export function createBatch({ driver, world, parts, onCommit }: BatchOptions): Batch {
+export function createBatch({ driver, world, parts, onCommit, onFailure }: BatchOptions): Batch {
   const begin = driver.prepare('begin immediate')
   const commit = driver.prepare('commit')
   const rollback = driver.prepare('rollback')
@@ -102,8 +104,13 @@ export function createBatch({ driver, world, parts, onCommit }: BatchOptions): B
       }
     }
     if (ending.failure !== undefined) {
+      const tell = onFailure()
       for (const part of parts) part.done(false)
-      for (const { fail } of ending.waiting) fail(ending.failure)
+      try {
+        tell()
+      } finally {
+        for (const { fail } of ending.waiting) fail(ending.failure)
+      }
       return
     }
     const tell = onCommit()

@@ -39,7 +39,8 @@ export function lockFile(open: OpenDriver, file: string): () => void {
   }
 }
 
-function canonical(file: string): string {
+/** The one path of `file`, whichever links lead to it. */
+export function canonical(file: string): string {
   const path = resolve(file)
   const folder = dirname(path)
   if (!existsSync(folder)) throw new Error(`${file} cannot be opened: there is no folder ${folder}. Make it first, or use another file`)

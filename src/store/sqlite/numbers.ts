@@ -12,22 +12,26 @@ export interface StoredNumber {
 
 export function storedNumber(driver: Driver, name: string, initial: number): StoredNumber {
   const upsert = driver.prepare('insert into number(name, value) values (?, ?) on conflict do update set value = excluded.value')
-  const row = driver.prepare('select value from number where name = ?').get(name)
+  const select = driver.prepare('select value from number where name = ?')
+  const row = select.get(name)
   // Written at once: a beginning that moved with every restart would be none.
   if (row === undefined) upsert.run(name, initial)
-  let value = row === undefined ? initial : Number(row['value'])
-  let written = value
+  let value: number | undefined = row === undefined ? initial : Number(row['value'])
+  let written: number | undefined
   return {
-    get: () => value,
+    get: () => (value ??= Number(select.get(name)?.['value'])),
     write(next) {
       upsert.run(name, next)
       written = next
     },
     keep() {
-      value = written
+      value = written ?? value
+      written = undefined
     },
     forget() {
-      written = value
+      // Read again when it is next asked for: a commit that failed may have taken effect all the same.
+      if (written !== undefined) value = undefined
+      written = undefined
     },
   }
 }

@@ -2,10 +2,10 @@
 
 import type { TaskState } from '../../protocol/wire.js'
 import type { EventKind, TaskEvent } from '../../task/event.js'
-import type { TaskHeader, TaskRef } from '../store.js'
+import type { TaskHeader, TaskRef, Waiting } from '../store.js'
 import type { Row, SqlValue } from './driver.js'
 
-// The numbers are in files: new states go to the end. Those before 2 are the ones a run works on.
+// The numbers are in files, and indexes rely on them: those before 4 are not final.
 const states: readonly TaskState[] = [
   'TASK_STATE_SUBMITTED',
   'TASK_STATE_WORKING',
@@ -32,7 +32,7 @@ export function stateOf(code: SqlValue | undefined): TaskState {
 }
 
 // A kind takes eight numbers, so that the state of a status fits into it and nobody has to parse a body for it.
-const kindCodes = { status: 0, created: 8, artifact: 16, turn: 24, message: 32 } as const satisfies Record<EventKind, number>
+const kindCodes = { status: 0, created: 8, artifact: 16, turn: 24, message: 32, answer: 40 } as const satisfies Record<EventKind, number>
 const kindNames = new Map<number, EventKind>(Object.entries(kindCodes).map(([kind, code]) => [code >> 3, kind as EventKind])) // keys of the table above
 
 export function kindCode(event: { readonly kind: EventKind; readonly state?: TaskState }): number {
@@ -68,7 +68,7 @@ export function eventOf(row: Row): TaskEvent {
 
 /** The columns that {@link headerOf} reads, of `task t` joined with `account a`. */
 export const headerColumns = `t.key, a.tenant, a.owner, t.id, t.context_id, t.state, t.status_ts, t.last_seq, t.epoch, t.holder, t.attempt, t.turn,
-  t.waiting, t.inbox_seq`
+  t.waiting, t.inbox_seq, t.sealed`
 
 export function headerOf(row: Row): TaskHeader {
   return {
@@ -83,8 +83,9 @@ export function headerOf(row: Row): TaskHeader {
     holder: optionalText(row['holder']),
     attempt: Number(row['attempt']),
     turn: Number(row['turn']),
-    waiting: optionalText(row['waiting']),
+    waiting: waitingOf(row['waiting']),
     inboxSeq: Number(row['inbox_seq']),
+    sealed: row['sealed'] === 1,
   }
 }
 
@@ -96,6 +97,12 @@ export function refOf(key: SqlValue | undefined): TaskRef {
 export function textOf(value: SqlValue | undefined): string {
   if (typeof value !== 'string') throw new Error('the store has no text where a text belongs')
   return value
+}
+
+function waitingOf(value: SqlValue | undefined): Waiting | undefined {
+  const text = optionalText(value)
+  // Only the JSON of a Waiting is ever written into this column.
+  return text === undefined ? undefined : (JSON.parse(text) as Waiting)
 }
 
 function optionalText(value: SqlValue | undefined): string | undefined {

@@ -3,13 +3,16 @@
 import type { Driver } from './driver.js'
 
 /**
+ * What brings a file from each schema to the next.
+ *
  * Words used here:
  * - account: one (tenant, owner); its integer key is in every index that a caller's lookup uses
  * - place: where a task stands in its account's list: time of its status, then id
  * - rev: number of the commit; raised once per commit, so that a walk can tell what was there when it began
  * - tail: the events after the snapshot
+ * - job: a task that anybody may claim
  */
-const migrations: readonly string[] = [
+export const migrations: readonly string[] = [
   `
   create table account(key integer primary key, tenant text not null, owner text not null);
   create unique index account_name on account(tenant, owner);
@@ -49,6 +52,29 @@ const migrations: readonly string[] = [
 
   create table number(name text primary key, value integer not null) without rowid;
   create table secret(name text primary key, bytes blob not null) without rowid;
+  `,
+  `
+  -- n is null as long as the record is open.
+  create table run_record(
+    task integer not null, turn integer not null, key text not null, kind text not null, n integer, body text not null,
+    primary key(task, turn, key)) without rowid;
+  -- The key grows: first come, first served.
+  create table job(key integer primary key, task integer not null unique);
+
+  alter table task add column due_at integer;
+  alter table task add column sealed integer not null default 0;
+  create index task_due on task(due_at) where due_at is not null;
+
+  -- It was the id of the question. A task that asked without words waits as well.
+  update task set waiting = json_object('kind', 'turn', 'question', waiting) where waiting is not null;
+  update task set waiting = json_object('kind', 'turn') where waiting is null and holder is null and state in (2, 3);
+  insert into job(task) select key from task where state < 4 and holder is null and waiting is null order by key;
+
+  -- The id first, so that it can also be found whoever's it is.
+  drop index task_id;
+  create unique index task_id on task(id, account);
+  drop index task_unfinished;
+  create index task_unfinished on task(key) where state < 4;
   `,
 ]
 

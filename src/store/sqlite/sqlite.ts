@@ -1,15 +1,15 @@
 /** A store in one SQLite file, or in memory: the default, and the one that tests use. */
 
 import { existsSync } from 'node:fs'
-
 import { checkOptions, show } from '../../support/options.js'
 import type { World } from '../../support/world.js'
 import type { Store, StoreSource } from '../store.js'
 import { type Checkpoints, createCheckpoints } from './checkpoint.js'
 import { createStore } from './create-store.js'
 import { type Driver, loadSqlite, type OpenDriver } from './driver.js'
-import { lockFile } from './lock.js'
+import { canonical, lockFile } from './lock.js'
 import { checkFile, migrate } from './schema.js'
+import { keyInFile, keyInMemory } from './sealing.js'
 
 export interface SqliteOptions {
   /**
@@ -41,6 +41,10 @@ export interface OpenSqliteOptions extends SqliteOptions {
   readonly world: World
   /** Wraps the connection that writes: where tests count statements and make commits fail. */
   readonly wrap?: (driver: Driver) => Driver
+  /** A connection, or what gives one, to use instead of opening the file: it is open when the store is closed again. */
+  readonly driver?: Driver | (() => Driver)
+  /** Where the sealing key is. Default: beside the file, or else in memory. */
+  readonly sealingKey?: () => Uint8Array
 }
 
 /**
@@ -49,6 +53,7 @@ export interface OpenSqliteOptions extends SqliteOptions {
  * @throws {Error} when another process has the file, a newer version wrote it, or there is no driver
  */
 export async function openSqlite(file: string, options: OpenSqliteOptions): Promise<Store> {
+  if (options.driver !== undefined) return openOn(options.driver, file, options)
   const { open, source } = await loadSqlite()
   const isFile = file !== ':memory:'
   if (isFile) checkBefore(open, file)
@@ -63,6 +68,7 @@ export async function openSqlite(file: string, options: OpenSqliteOptions): Prom
       driver: options.wrap?.(driver) ?? driver,
       world: options.world,
       onWritten: (bytes) => checkpoints?.written(bytes),
+      sealingKey: options.sealingKey ?? (isFile ? keyInFile(canonical(file), options.world) : keyInMemory(options.world)),
       async release() {
         await checkpoints?.close()
         driver.close()
@@ -73,6 +79,19 @@ export async function openSqlite(file: string, options: OpenSqliteOptions): Prom
     unlock()
     throw cause
   }
+}
+
+/** On a connection that outlives the store. */
+function openOn(given: Driver | (() => Driver), file: string, options: OpenSqliteOptions): Store {
+  const driver = typeof given === 'function' ? given() : given
+  setUp(driver, file, options)
+  return createStore({
+    driver: options.wrap?.(driver) ?? driver,
+    world: options.world,
+    onWritten() {},
+    sealingKey: options.sealingKey ?? keyInMemory(options.world),
+    async release() {},
+  })
 }
 
 /** Before a lock is laid beside it: a file that is somebody else's stays as it was, and so does its folder. */
@@ -97,15 +116,19 @@ function openFile(open: OpenDriver, file: string): Driver {
   }
 }
 
-function connect(open: OpenDriver, file: string, { durability = defaultSqliteOptions.durability }: SqliteOptions): Driver {
+function connect(open: OpenDriver, file: string, options: SqliteOptions): Driver {
   const driver = openFile(open, file)
   try {
-    driver.exec('pragma busy_timeout = 5000; pragma journal_mode = wal; pragma wal_autocheckpoint = 0; pragma temp_store = memory')
-    driver.exec(`pragma synchronous = ${durability === 'power' ? 'full' : 'normal'}; pragma cache_size = -65536`)
-    migrate(driver, file)
+    setUp(driver, file, options)
     return driver
   } catch (cause) {
     driver.close()
     throw cause
   }
+}
+
+function setUp(driver: Driver, file: string, { durability = defaultSqliteOptions.durability }: SqliteOptions): void {
+  driver.exec('pragma busy_timeout = 5000; pragma journal_mode = wal; pragma wal_autocheckpoint = 0; pragma temp_store = memory')
+  driver.exec(`pragma synchronous = ${durability === 'power' ? 'full' : 'normal'}; pragma cache_size = -65536`)
+  migrate(driver, file)
 }

@@ -15,6 +15,8 @@ import { eventKey, headerColumns, headerOf, kindCode, refOf, stateCode } from '.
 export interface Draft {
   readonly account: number
   readonly header: TaskHeader
+  /** Made in this turn. */
+  readonly isNew: boolean
   /** Events of this turn, in order. */
   readonly events: readonly TaskEvent[]
 }
@@ -45,7 +47,6 @@ interface EventRow extends TaskEvent {
 interface Entry extends Draft {
   header: TaskHeader
   readonly events: EventRow[]
-  readonly isNew: boolean
   /** The state that is counted in the tables; undefined for a new task. */
   readonly counted: TaskState | undefined
   snapshot: string | undefined
@@ -53,9 +54,14 @@ interface Entry extends Draft {
   tailBytes: number
   snapshotSeq: number
   snapshotBytes: number
+  /** What the tables have in `due_at`. */
+  readonly due: number | undefined
   hasNewStatus: boolean
   isDirty: boolean
 }
+
+/** Those that a write may change without an event. */
+const headerMembers = ['holder', 'waiting', 'turn', 'epoch', 'attempt', 'inboxSeq', 'sealed'] as const
 
 /** A snapshot is rewritten when the tail has grown to its size: copying stays linear in what is written. */
 const leastTailEvents = 64
@@ -70,12 +76,14 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
   const taken = driver.prepare('select 1 as taken from task where account = ? and id = ?')
   const insertTask = driver.prepare(
     `insert into task(key, account, id, context_id, state, status_ts, status_seq, status_rev, created_rev, last_seq, epoch, holder, attempt, turn,
-      waiting, inbox_seq, tail_bytes, snapshot_seq, snapshot_bytes) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      waiting, inbox_seq, sealed, tail_bytes, snapshot_seq, snapshot_bytes) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   )
-  const header = `last_seq = ?, epoch = ?, holder = ?, attempt = ?, turn = ?, waiting = ?, inbox_seq = ?, tail_bytes = ?, snapshot_seq = ?, snapshot_bytes = ?`
+  const header = `last_seq = ?, epoch = ?, holder = ?, attempt = ?, turn = ?, waiting = ?, inbox_seq = ?, sealed = ?, tail_bytes = ?, snapshot_seq = ?, snapshot_bytes = ?`
   const updateHeader = driver.prepare(`update task set ${header} where key = ?`)
   // Apart, because naming a column of an index is what makes SQLite rewrite the index.
   const updateStatus = driver.prepare(`update task set ${header}, state = ?, status_ts = ?, status_seq = ?, status_rev = ? where key = ?`)
+  // For the same reason, and because few tasks ever wait for a time.
+  const updateDue = driver.prepare('update task set due_at = ? where key = ?')
   const insertEvent = driver.prepare(
     `insert into task_event(key, epoch, kind, ts, rev, previous, body) values (${eventKey}, ?, ?, ?, ?, ?, ?)`,
   )
@@ -105,6 +113,7 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
       tailBytes: Number(row['tail_bytes']),
       snapshotSeq: Number(row['snapshot_seq']),
       snapshotBytes: Number(row['snapshot_bytes']),
+      due: dueOf(loaded),
       hasNewStatus: false,
       isDirty: false,
     }
@@ -127,7 +136,7 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
     }
     entry.tailBytes = tailBytes
     if (snapshot !== undefined) Object.assign(entry, { snapshot, tailBytes: 0, snapshotSeq: after.lastSeq, snapshotBytes: snapshot.length })
-    entry.isDirty ||= Object.keys(write).length > 1 || rows.length > 0
+    entry.isDirty ||= rows.length > 0 || headerMembers.some((member) => after[member] !== entry.header[member])
     entry.header = after
     return after
   }
@@ -159,6 +168,7 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
         turn: 1,
         waiting: undefined,
         inboxSeq: 0,
+        sealed: false,
       }
       const entry: Entry = {
         account,
@@ -171,6 +181,7 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
         tailBytes: 0,
         snapshotSeq: 0,
         snapshotBytes: 0,
+        due: undefined,
         hasNewStatus: false,
         isDirty: true,
       }
@@ -215,11 +226,14 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
 
   function writeEntry({ account, header: h, events, ...entry }: Entry, rev: number): void {
     const state = stateCode(h.state)
-    const tail = [h.waiting ?? null, h.inboxSeq, entry.tailBytes, entry.snapshotSeq, entry.snapshotBytes]
+    const waiting = h.waiting === undefined ? null : JSON.stringify(h.waiting)
+    const tail = [waiting, h.inboxSeq, h.sealed ? 1 : 0, entry.tailBytes, entry.snapshotSeq, entry.snapshotBytes]
     const rest = [h.lastSeq, h.epoch, h.holder ?? null, h.attempt, h.turn, ...tail]
     if (entry.isNew) insertTask.run(h.ref, account, h.id, h.contextId, state, h.statusTimestamp, entry.statusSeq, rev, rev, ...rest)
     else if (entry.hasNewStatus) updateStatus.run(...rest, state, h.statusTimestamp, entry.statusSeq, rev, h.ref)
     else updateHeader.run(...rest, h.ref)
+    const due = dueOf(h)
+    if (due !== entry.due) updateDue.run(due ?? null, h.ref)
     for (const { seq, epoch, code, timestamp, previous, body } of events) {
       insertEvent.run(h.ref, seq, epoch, code, timestamp, timestamp === null ? null : rev, previous, body)
     }
@@ -228,7 +242,7 @@ export function createTasks(driver: Driver, reading: Reading): Tasks {
 }
 
 function headerAfter(before: TaskHeader, write: TaskWrite): TaskHeader {
-  const { events, memory: _memory, pushConfig: _pushConfig, holder, waiting, ...numbers } = write
+  const { events, memory: _memory, pushConfig: _pushConfig, records: _records, holder, waiting, ...numbers } = write
   const last = events.findLast(isStatus)
   return {
     ...before,
@@ -238,6 +252,11 @@ function headerAfter(before: TaskHeader, write: TaskWrite): TaskHeader {
     ...(last !== undefined && { state: last.state, statusTimestamp: last.timestamp }),
     lastSeq: before.lastSeq + events.length,
   }
+}
+
+/** A task that is over is due no more, whatever it waited for. */
+function dueOf({ state, waiting }: TaskHeader): number | undefined {
+  return isFinal(state) ? undefined : waiting?.due
 }
 
 function rowsOf(entry: Entry, epoch: number, events: readonly NewEvent[]): readonly EventRow[] {

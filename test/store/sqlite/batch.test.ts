@@ -3,6 +3,7 @@
 import { expect, test } from 'vitest'
 import { UnavailableError } from '../../../src/protocol/errors.js'
 import type { Created } from '../../../src/store/store.js'
+import { virtualWorld } from '../../../src/testing/virtual-world.js'
 import { completed, create, freshCaller, headerOf, logOf, moved, newTask, note, put, upTo, working } from '../../laws/kit.js'
 import { freshFile, openWatched } from './watched.js'
 
@@ -45,6 +46,60 @@ test('an append writes its header and its events, and nothing else', async () =>
   expect(ran.length).toBe(6) // begin, the header read, three writes, commit
 })
 
+test('a record without an event is one row, and one look whether it is settled', async () => {
+  const { store, ran, count } = await openWatched()
+  const { ref } = await create(store, newTask({ holder: 'h' }))
+  ran.length = 0
+  await store.append(ref, { epoch: 1, holder: 'h' }, () => ({ events: [], records: [{ kind: 'step', key: 'k', n: 1, body: '1' }] }))
+  expect(count(/^(insert|update|delete)/)).toBe(1)
+  expect(ran.length).toBe(5) // begin, the header and the record read, one write, commit
+})
+
+test('a question that may take until a time costs one write more than one that may take for ever', async () => {
+  const { store, ran, count } = await openWatched()
+  const task = newTask({ holder: 'h' })
+  const { ref } = await create(store, task)
+  const fence = { epoch: 1, holder: 'h' }
+  const writes: number[] = []
+  for (const waiting of [{ kind: 'ask', key: 'k' } as const, { kind: 'ask', key: 'k', due: 9 } as const, null]) {
+    ran.length = 0
+    await store.append(ref, fence, () => ({ events: [], waiting }))
+    writes.push(count(/^(insert|update|delete)/))
+  }
+  expect(writes).toEqual([1, 2, 2])
+})
+
+test('a task costs a job row only where a commit leaves it to anybody, and a claim takes that away', async () => {
+  const { store, ran, count } = await openWatched()
+  await create(store, newTask({ holder: 'h' }))
+  expect(count(/ job/)).toBe(0)
+  const begun = newTask()
+  await store.create(begun, (created) => {
+    if (created.outcome === 'created') void store.claim(created.header.ref, 'h')
+  })
+  expect(count(/ job/)).toBe(0)
+  const { ref } = await create(store, newTask())
+  await put(store, { ...(await headerOf(store, begun)), ref }, note(begun, 'x'))
+  expect(count(/into job/)).toBe(1)
+  ran.length = 0
+  await store.claim(ref, 'h')
+  expect(count(/^(insert|update|delete)/)).toBe(2)
+  expect(count(/from job/)).toBe(1)
+})
+
+test('an update of the header rewrites no index, one of the time alone rewrites one', async () => {
+  const { driver, prepared } = await openWatched()
+  const trees = (sql: string | undefined) => {
+    const unbound = Array.from({ length: (sql ?? '').split('?').length - 1 }, () => null)
+    const codes = driver.prepare(`explain ${sql}`).all(...unbound)
+    return codes.filter(({ opcode }) => opcode === 'OpenWrite').length
+  }
+  const updates = prepared.filter((sql) => sql.startsWith('update task set'))
+  expect(updates).toHaveLength(3)
+  expect(trees(updates.find((sql) => sql.includes('last_seq') && !sql.includes('status_ts')))).toBe(1)
+  expect(trees(updates.find((sql) => sql.includes('due_at')))).toBe(2)
+})
+
 test('what writes nothing changes nothing', async () => {
   const { store, ran, count } = await openWatched()
   const { ref } = await create(store, newTask({ holder: 'h' }))
@@ -77,7 +132,8 @@ test('a failed commit rejects all that was in it, with the cause, and leaves the
     expect(outcome).toMatchObject({ status: 'rejected', reason: { cause: { message: 'the disk is full' } } })
     expect(outcome.status === 'rejected' && outcome.reason).toBeInstanceOf(UnavailableError)
   }
-  expect(told).toEqual([])
+  // Nobody knows yet what became of it: who follows the task looks for himself.
+  expect(told).toEqual([[header.ref, header.lastSeq]])
   expect(await headerOf(store, kept)).toEqual(header)
   expect(await store.find(caller, lost.id)).toBeUndefined()
   expect(await store.listPushConfigs(header.ref, { limit: 9 })).toEqual([])
@@ -164,6 +220,48 @@ test('produce is called at the end of the turn, and what it starts joins the sam
   expect(order).toEqual(['asked', 'settled', 'produced'])
   expect(count(/^commit/)).toBe(1)
   expect((await headerOf(store, second)).lastSeq).toBe(2)
+})
+
+test('a run whose task is ended while it is asked for its output writes nothing', async () => {
+  const { store } = await openWatched()
+  const task = newTask({ holder: 'h' })
+  const header = await create(store, task)
+  let ended: Promise<unknown> | undefined
+  const appending = store.append(header.ref, { epoch: 1, holder: 'h' }, () => {
+    ended = put(store, header, moved(task, completed, 2_000))
+    return { events: [note(task, 'late')] }
+  })
+  expect(await appending).toEqual({ outcome: 'fenced' })
+  await ended
+  expect((await logOf(store, await headerOf(store, task))).length).toBe(2)
+})
+
+test('a listener that throws takes nothing from the others, and does not go unseen', async () => {
+  const thrown: unknown[] = []
+  const defer = (run: () => void) =>
+    void setImmediate(() => {
+      try {
+        run()
+      } catch (cause) {
+        thrown.push(cause)
+      }
+    })
+  const { store } = await openWatched(':memory:', virtualWorld({ defer }))
+  const mistakes = [new Error('of a commit'), new Error('of a job')]
+  const heard: string[] = []
+  store.onCommit(() => {
+    throw mistakes[0]
+  })
+  store.onCommit(() => heard.push('commit'))
+  store.onRunnable(() => {
+    throw mistakes[1]
+  })
+  store.onRunnable(() => heard.push('job'))
+  const { ref } = await create(store, newTask())
+  expect([heard, thrown]).toEqual([['commit', 'job'], [mistakes[0]]])
+  await store.claim(ref, 'h')
+  await store.update(ref, () => ({ write: { events: [], holder: null }, result: 0 }))
+  expect([heard, thrown]).toEqual([['commit', 'job', 'job'], mistakes])
 })
 
 test('listeners are told before any promise of the commit settles', async () => {

@@ -1,9 +1,12 @@
 /** Checkpoints happen beside the writer and leave nothing behind. */
 
 import { existsSync, statSync } from 'node:fs'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { checkpointAt, createCheckpoints } from '../../../src/store/sqlite/checkpoint.js'
+import { createStore } from '../../../src/store/sqlite/create-store.js'
 import { loadSqlite } from '../../../src/store/sqlite/driver.js'
+import { migrate } from '../../../src/store/sqlite/schema.js'
+import { virtualWorld } from '../../../src/testing/virtual-world.js'
 import { create, newTask } from '../../laws/kit.js'
 import { freshFile, openWatched } from './watched.js'
 
@@ -34,6 +37,26 @@ test('where the thread cannot run the writer is told to do it itself', async () 
     const checkpoints = createCheckpoints({ file, source, fallBack: resolve })
     checkpoints.written(checkpointAt)
   })
+})
+
+test('whatever is written counts for the next checkpoint: events, records, and headers alone', async () => {
+  const written: number[] = []
+  const driver = (await loadSqlite()).open(':memory:')
+  migrate(driver, ':memory:')
+  const world = virtualWorld()
+  const needs = { driver, world, sealingKey: () => new Uint8Array(32), release: async () => driver.close() }
+  const store = createStore({ ...needs, onWritten: (bytes) => written.push(bytes) })
+  onTestFinished(() => store.close())
+  const { ref } = await create(store, newTask())
+  const [before = 0] = written
+  const body = 'x'.repeat(1 << 20)
+  const fence = { epoch: 1, holder: 'h' }
+  await store.claim(ref, 'h')
+  await store.append(ref, fence, () => ({ events: [], records: [{ kind: 'step', key: 'k', n: 1, body }] }))
+  await store.append(ref, fence, () => undefined)
+  expect(written).toHaveLength(3)
+  expect(written[1]).toBeLessThanOrEqual(before)
+  expect(written[2]).toBeGreaterThan(1 << 20)
 })
 
 test('a store that wrote a lot is whole after close, and its log is gone', async () => {
