@@ -5,6 +5,7 @@ export {
   connect,
   type FollowOptions,
   type Outcome,
+  type RemoteSkill,
   type RemoteTask,
   type Sending,
   type SendOptions,
@@ -23,6 +24,7 @@ export {
   type Fetching,
 } from './client/options.js'
 export type { PartLike, PartsLike } from './client/parts.js'
+export type { AgentType, InputOf, OutputOf, SkillsOf, SkillType } from './client/skill-types.js'
 export type { TaskEvent } from './client/task-event.js'
 export * from './protocol/errors.js'
 export type { Artifact, Json, JsonObject, Message, Part, Task, TaskState, TaskStatus } from './protocol/wire.js'

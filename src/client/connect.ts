@@ -1,8 +1,9 @@
 /** The client: finds an agent by its card, sends to it, and follows its tasks. */
 
-import { InvalidAgentResponseError } from '../protocol/errors.js'
+import { InvalidAgentResponseError, TaskNotCancelableError } from '../protocol/errors.js'
 import { questionMember } from '../protocol/question.js'
-import type { JsonObject, SendMessageRequest, Task, TaskState, TaskStatus } from '../protocol/wire.js'
+import { skillMember } from '../protocol/skill.js'
+import type { Json, JsonObject, SendMessageRequest, Task, TaskState, TaskStatus } from '../protocol/wire.js'
 import { systemWorld } from '../support/world.js'
 import { cardUrl, findAgent } from './card.js'
 import { credentialRule } from './credentials.js'
@@ -14,6 +15,7 @@ import { type PartsLike, toMessage } from './parts.js'
 import { createPeer, type Peer } from './peer.js'
 import { beginSending, type Sending as OneSending } from './sending.js'
 import { read } from './shapes.js'
+import type { AgentType, InputOf, OutputOf, SkillsOf, SkillType } from './skill-types.js'
 
 export interface FollowOptions extends CallOptions {
   /** Take a cut stream up again. Default true. */
@@ -32,23 +34,23 @@ export interface SendOptions extends FollowOptions {
   readonly metadata?: JsonObject
 }
 
-export type Sending = OneSending<Outcome>
+export type Sending<Output = Json> = OneSending<Outcome<Output>>
 
-interface Reply {
+interface Reply<Output> {
   /** Answers the question, in the same task. */
-  reply(message: PartsLike, options?: SendOptions): Sending
+  reply(message: PartsLike, options?: SendOptions): Sending<Output>
 }
 
-interface Follow {
+interface Follow<Output> {
   /** Waits for what comes after this state: the consent is given elsewhere, never in a message. */
-  follow(options?: FollowOptions): Sending
+  follow(options?: FollowOptions): Sending<Output>
 }
 
 /** Where a send came to rest, with what can be done from there. */
-export type Outcome =
-  | Extract<Ended, { state: 'completed' | 'message' | 'failed' | 'rejected' | 'canceled' }>
-  | (Extract<Ended, { state: 'input-required' }> & Reply)
-  | (Extract<Ended, { state: 'auth-required' }> & Reply & Follow)
+export type Outcome<Output = Json> =
+  | Extract<Ended<Output>, { state: 'completed' | 'message' | 'failed' | 'rejected' | 'canceled' }>
+  | (Extract<Ended, { state: 'input-required' }> & Reply<Output>)
+  | (Extract<Ended, { state: 'auth-required' }> & Reply<Output> & Follow<Output>)
 
 export interface TaskFilter extends CallOptions {
   readonly contextId?: string
@@ -65,22 +67,31 @@ export interface RemoteTask {
   cancel(options?: CallOptions): Promise<Task>
 }
 
-export interface Client {
+export interface RemoteSkill<S extends SkillType> {
+  /** Calls the skill with `input`, which goes out as one part: a text as text, anything else as data. */
+  send(input: InputOf<S>, options?: SendOptions): Sending<OutputOf<S>>
+}
+
+export interface Client<A extends AgentType = AgentType> {
   /** The card as it came. */
   readonly card: JsonObject
   send(message: PartsLike, options?: SendOptions): Sending
+  /** The skill of this id, by the types of the agent: `connect<typeof travel>(url)`. */
+  skill<Id extends keyof SkillsOf<A> & string>(id: Id): RemoteSkill<SkillsOf<A>[Id]>
   task(id: string): RemoteTask
   /** The caller's tasks, newest change first; pages are asked for as the loop goes on. */
   tasks(filter?: TaskFilter): AsyncIterable<Task>
 }
 
 /**
+ * `connect<typeof travel>(url)` knows the skills of an agent whose type is at hand.
+ *
  * @param url of the agent, or of its card
  * @throws {TypeError} for wrong options
  * @throws {ConnectionError} when the card cannot be had
  * @throws {A2AError} for an answer that is no card, or one without an interface that this client speaks
  */
-export async function connect(url: string, options: ConnectOptions = {}): Promise<Client> {
+export async function connect<A extends AgentType = AgentType>(url: string, options: ConnectOptions = {}): Promise<Client<A>> {
   checkConnect(url, options)
   const { auth, trustHosts = [], extensions = [], resend = false, world = systemWorld } = options
   // Some hosts refuse a fetch that has lost its global object.
@@ -88,15 +99,29 @@ export async function connect(url: string, options: ConnectOptions = {}): Promis
   const limits = { ...defaultClientLimits, ...options.limits }
   const line: Line = { fetch: fetching, world, limits, auth, mayShow: credentialRule(cardUrl(url), trustHosts) }
   const { card, binding, address, tenant, streams } = await findAgent(line, url, options)
-  return createClient(createPeer(line, binding, { address, tenant, streams, resend, extensions }), card)
+  // The types of skills say more than this client looks at: what an agent takes and gives is checked there.
+  return createClient(createPeer(line, binding, { address, tenant, streams, resend, extensions }), card) as Client<A>
 }
 
 function createClient(peer: Peer, card: JsonObject): Client {
   const { world } = peer.line
 
-  async function cancel(id: string, options?: CallOptions): Promise<Task> {
-    const { result, said } = await peer.call('CancelTask', { id }, options)
+  async function get(params: { readonly id: string; readonly historyLength?: number }, options?: CallOptions): Promise<Task> {
+    const { result, said } = await peer.call('GetTask', params, options)
     return read('Task', result, said)
+  }
+
+  async function cancel(id: string, options?: CallOptions): Promise<Task> {
+    try {
+      const { result, said } = await peer.call('CancelTask', { id }, options)
+      return read('Task', result, said)
+    } catch (error) {
+      // One that was sent again may have been heard the first time.
+      const isRepeated = peer.resend && error instanceof TaskNotCancelableError
+      const task = isRepeated ? await get({ id }, options) : undefined
+      if (task?.status.state === 'TASK_STATE_CANCELED') return task
+      throw error
+    }
   }
 
   function begin(start: Journey['start'], known: TaskStatus | undefined, options: FollowOptions): Sending {
@@ -139,11 +164,12 @@ function createClient(peer: Peer, card: JsonObject): Client {
   return {
     card,
     send: (content, options) => send(content, options),
+    skill: (id) => ({
+      send: (input, options = {}) =>
+        send(typeof input === 'string' ? input : { data: input }, { ...options, metadata: { ...options.metadata, [skillMember]: id } }),
+    }),
     task: (id) => ({
-      async get({ historyLength, ...options } = {}) {
-        const { result, said } = await peer.call('GetTask', { id, ...(historyLength !== undefined && { historyLength }) }, options)
-        return read('Task', result, said)
-      },
+      get: ({ historyLength, ...options } = {}) => get({ id, ...(historyLength !== undefined && { historyLength }) }, options),
       follow: (options = {}) => begin({ taskId: id }, undefined, options),
       cancel: (options) => cancel(id, options),
     }),

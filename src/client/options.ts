@@ -62,7 +62,10 @@ export interface ConnectOptions {
   readonly extensions?: readonly string[]
   /** Looks at the card as it came, before anything of it is used; what it throws is what `connect()` throws. Spec §8.4. */
   readonly verifyCard?: (card: unknown) => unknown
-  /** The agent keeps one task per messageId: a send whose fate is unknown is sent again under the same one. Default false. */
+  /**
+   * The agent keeps one task per messageId: a send whose fate is unknown is sent again under the same one. So is a cancel.
+   * Default false.
+   */
   readonly resend?: boolean
   readonly limits?: Partial<ClientLimits>
   readonly signal?: AbortSignal

@@ -4,12 +4,15 @@ import { isFinal } from '../protocol/states.js'
 import type { Json, Message, Part, Task, TaskStatus } from '../protocol/wire.js'
 import { textOf } from './parts.js'
 
-/** Where a send, or a task that is followed, came to rest. `More` is what can be done from there. */
-export type Ended =
+/** Where a send, or a task that is followed, came to rest. */
+export type Ended<Output = Json> =
   | {
       readonly state: 'completed'
-      /** The data of the artifact `result`, or of the first that has data; else the text. */
-      readonly output: Json
+      /**
+       * What the artifact `result` holds: its data, or its text. Without one, the data of the first artifact that has data, or
+       * else the text. The type is what the agent promises; an agent that completes without a result has none to give.
+       */
+      readonly output: Output
       /** Texts of the artifacts, or of the last status where there are none. */
       readonly text: string
       readonly task: Task
@@ -34,7 +37,7 @@ export function endOfTask(task: Task): Ended {
           .filter(Boolean)
           .join('\n')
       : said
-    return { state: 'completed', output: dataOf(task) ?? text, text, task }
+    return { state: 'completed', output: resultOf(task) ?? text, text, task }
   }
   if (state === 'TASK_STATE_AUTH_REQUIRED') return { state: 'auth-required', prompt: said, links: linksOf(task.status), task }
   if (!isFinal(state)) return { state: 'input-required', prompt: said, task }
@@ -42,13 +45,13 @@ export function endOfTask(task: Task): Ended {
   return { state: ended, reason: said, task }
 }
 
-function dataOf({ artifacts = [] }: Task): Json | undefined {
-  const result = artifacts.filter(({ artifactId, name }) => artifactId === 'result' || name === 'result')
-  for (const { parts } of [...result, ...artifacts]) {
+function resultOf({ artifacts = [] }: Task): Json | undefined {
+  const result = artifacts.find(({ artifactId, name }) => artifactId === 'result' || name === 'result')
+  for (const { parts } of result ? [result] : artifacts) {
     const found = parts.find(({ data }) => data !== undefined)
     if (found?.data !== undefined) return found.data
   }
-  return undefined
+  return result && textOf(result.parts)
 }
 
 /** Addresses to show to the person, each once; nothing else than http and https is one. */

@@ -81,7 +81,7 @@ export function createPeer(line: Line, binding: Binding, { address, tenant, stre
         const reply = await ask(operation, params, 'application/json, application/a2a+json', options, isSend ? undefined : limits.connectMs)
         return { result: await whole(reply), said: reply.said }
       }
-      const repeatable = operation.startsWith('Get') || operation.startsWith('List')
+      const repeatable = resend || operation.startsWith('Get') || operation.startsWith('List')
       return isSend ? run() : withRetries(run, { world, retries: limits.retries, repeatable, signal: options.signal })
     },
     async *stream(operation, params, options = {}) {

@@ -291,6 +291,23 @@ describe('a send', () => {
   })
 })
 
+describe('a cancel of an agent that may be sent things again', () => {
+  const gateway = () => new Response('<html>', { status: 502, headers: { 'content-type': 'text/html' } })
+  const over = () => error(-32002, 'it has ended')
+
+  test('is sent again, and one that was heard the first time has succeeded', async () => {
+    const canceled = [gateway, over, () => result(withA('CANCELED', 'half'))]
+    const { client, asked } = await inTurn(canceled, { resend: true })
+    expect(await client.task('t1').cancel()).toMatchObject({ id: 't1', status: { state: 'TASK_STATE_CANCELED' } })
+    expect(asked).toEqual(['CancelTask', 'CancelTask', 'GetTask'])
+  })
+
+  test('that came too late is refused', async () => {
+    const { client } = await inTurn([over, () => result(withA('COMPLETED', 'whole'))], { resend: true })
+    await expect(client.task('t1').cancel()).rejects.toMatchObject({ name: 'TaskNotCancelableError' })
+  })
+})
+
 describe('consent that is given elsewhere', () => {
   const asks = {
     statusUpdate: {
