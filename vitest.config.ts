@@ -1,11 +1,15 @@
-/** How the tests run: each file in a process of its own, `errand` meaning this very source tree. */
+/** How the tests run: each file in a process of its own, `errand` and its doors meaning this very source tree. */
 
 import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
 
 export default defineConfig({
   resolve: {
-    alias: [{ find: /^errand$/, replacement: fileURLToPath(new URL('./src/index.ts', import.meta.url)) }],
+    alias: [
+      { find: /^errand$/, replacement: source('index') },
+      { find: /^errand\/client$/, replacement: source('client') },
+      { find: /^errand\/testing$/, replacement: source('testing') },
+    ],
   },
   test: {
     include: ['test/**/*.test.ts'],
@@ -15,3 +19,7 @@ export default defineConfig({
     hookTimeout: 30_000,
   },
 })
+
+function source(door: string): string {
+  return fileURLToPath(new URL(`./src/${door}.ts`, import.meta.url))
+}
