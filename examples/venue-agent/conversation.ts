@@ -53,6 +53,13 @@ function reasons(latest: Reading, nothingToRepeat: boolean, turn: number): strin
   return turn > 1 && found.length === 0 && latest.topic !== 'search' ? ['I could not make a venue search of that.'] : found
 }
 
+/** Whether a message asks for venues that cost less than those that were shown, and for nothing else. */
+export function asksForCheaper(text: string): boolean {
+  const { city, headcount, days, features } = readBrief(text)
+  const asksElse = city !== undefined || headcount !== undefined || days !== undefined || features.length > 0
+  return !asksElse && /\b(?:cheaper|less expensive|lower(?:-| )priced|costs? less)\b/i.test(text)
+}
+
 /** A remembered brief, or undefined where `memory` is none. */
 export function toFullBrief(memory: unknown): FullBrief | undefined {
   if (typeof memory !== 'object' || memory === null) return undefined

@@ -19,15 +19,22 @@ const startPattern = new RegExp(
 
 /** Days in `words` (see `plainWords`): half a day is 0.5, a weekend 2, a week 7; a length goes before dates. */
 export function takeDays(words: string): Taken<number> {
+  const span = takeSpan(words)
+  const part = takeFirst(span.rest, partForms)
+  const single = takeFirst(part.rest, singleForms)
+  const value = span.value ?? part.value ?? single.value
+  return { ...(value !== undefined && { value }), rest: single.rest }
+}
+
+/** As {@link takeDays}, but a day that stands alone ("12 May", "tomorrow") is no length. */
+export function takeSpan(words: string): Taken<number> {
   const startsOnly = words.replace(startPattern, ',')
   const undressed = takeFirst(startsOnly.replace(weekdayOfDate, ''), dateForms)
   const dates = undressed.value === undefined ? { rest: startsOnly } : undressed
   const length = takeLength(upperEnds(dates.rest))
   const weekdays = takeFirst(length.rest, weekdayForms)
-  const part = takeFirst(weekdays.rest, partForms)
-  const single = takeFirst(part.rest, singleForms)
-  const value = length.value ?? dates.value ?? weekdays.value ?? part.value ?? single.value
-  return { ...(value !== undefined && { value }), rest: single.rest }
+  const value = length.value ?? dates.value ?? weekdays.value
+  return { ...(value !== undefined && { value }), rest: weekdays.rest }
 }
 
 // "Mon 12 to Wed 14 May"

@@ -1,7 +1,9 @@
-/** Starts the venue agent on a socket with a SQLite file and two development identities, and says how to talk to it. */
+/** Starts the venue agent on a socket with a SQLite file, two development identities and a calendar beside it, and says how to talk to it. */
 
 import { bearerTokens, serve, sqlite } from 'errand'
-import { venueAgent } from './agent.js'
+import { createVenueAgent } from './agent.js'
+import { calendarAt } from './calendar.js'
+import { startCalendar } from './calendar-process.js'
 
 const host = process.env['HOST'] || '127.0.0.1'
 const port = readPort(process.env['PORT'] || '4000')
@@ -16,12 +18,18 @@ if (!/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)) {
   )
 }
 
-const server = await serve(venueAgent, {
+const said = (error: unknown) => fail(error instanceof Error ? error.message : String(error))
+const clientId = 'venue-agent'
+const calendar = await startCalendar().catch(said)
+const today = () => new Date().toISOString().slice(0, 10)
+const server = await serve(createVenueAgent({ calendar: calendarAt(calendar.url), today }), {
   host,
   port,
   store: sqlite(file),
   auth: bearerTokens(Object.fromEntries(developers.map((name) => [name, name]))),
-}).catch((error: unknown) => fail(error instanceof Error ? error.message : String(error)))
+  oauth: { calendar: { authorizationEndpoint: `${calendar.url}/authorize`, tokenEndpoint: `${calendar.url}/token`, clientId } },
+}).catch(said)
+calendar.register({ id: clientId, name: 'The venue agent', redirectUri: `${server.url}/consent/callback` })
 
 let stopping = false
 for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -29,7 +37,11 @@ for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     // The second one does not wait.
     if (stopping) process.exit(1)
     stopping = true
-    void server.close().then(() => process.exit(0))
+    void server.close().then(() => {
+      // Until here a booking that is under way may need it.
+      calendar.stop()
+      process.exit(0)
+    })
   })
 }
 
@@ -46,6 +58,7 @@ The venue agent is up. Its tasks are kept in ${file}.
   card       ${url}/.well-known/agent-card.json
   JSON-RPC   ${url}/a2a/v1
   HTTP+JSON  ${url}/rest
+  calendar   ${calendar.url}, where "book the second one" leads
 
 You are alice or bob: send "Authorization: Bearer alice" or "Authorization: Bearer bob". Neither sees the other's tasks. Try:
 

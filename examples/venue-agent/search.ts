@@ -25,7 +25,7 @@ const longest = 5
 /** Venues of the city with room for all: those with every feature, or where there is none those that lack the fewest; cheapest first. */
 export function search(brief: FullBrief, all: readonly Venue[] = venues): Shortlist {
   const local = all.filter(({ city }) => city === brief.city)
-  const offers = local.filter(({ capacity }) => capacity >= brief.headcount).map((venue) => offer(venue, brief))
+  const offers = local.filter(({ capacity }) => capacity >= brief.headcount).map((venue) => offerOf(venue, brief))
   if (offers.length === 0) {
     const closest = local.toSorted((a, b) => b.capacity - a.capacity)[0]
     return { brief, offers, ...(closest !== undefined && { closest }) }
@@ -35,12 +35,23 @@ export function search(brief: FullBrief, all: readonly Venue[] = venues): Shortl
   return { brief, offers: best.toSorted((a, b) => a.total - b.total || a.venue.id.localeCompare(b.venue.id)).slice(0, longest) }
 }
 
-function offer(venue: Venue, brief: FullBrief): Offer {
+/** What the venue costs, and what it lacks. */
+export function offerOf(venue: Venue, brief: FullBrief): Offer {
   return {
     venue,
     total: Math.round(venue.pricePerDay * brief.days),
     lacking: brief.features.filter((feature) => !venue.features.includes(feature)),
   }
+}
+
+/** Venues that cost less than all that were shown, though they lack what was asked for: those that lack the fewest features first. */
+export function searchCheaper({ brief, offers }: Shortlist, all: readonly Venue[] = venues): Shortlist {
+  const lowest = Math.min(...offers.map(({ total }) => total))
+  const found = all
+    .filter(({ city, capacity }) => city === brief.city && capacity >= brief.headcount)
+    .map((venue) => offerOf(venue, brief))
+    .filter(({ total }) => total < lowest)
+  return { brief, offers: found.toSorted((a, b) => a.lacking.length - b.lacking.length || a.total - b.total).slice(0, longest) }
 }
 
 /** The shortlist as lines of text. */
@@ -83,6 +94,15 @@ export function explain({ brief, offers, closest }: Shortlist): string {
   const rank = others === 0 ? 'is the only match' : `is the cheapest of ${offers.length} matches`
   const caveat = first.lacking.length > 0 ? `, though none has all you asked for and it lacks ${featureNames(first.lacking)}` : ''
   return `${first.venue.name} ${rank} for ${briefText(brief)}, at €${spelled(first.total)} in all${caveat}.`
+}
+
+/** One sentence on what costs less than what was shown. */
+export function explainCheaper({ brief, offers }: Shortlist, cheaper: Shortlist): string {
+  const [lowest] = offers.toSorted((a, b) => a.total - b.total)
+  const [first, ...others] = cheaper.offers
+  if (first === undefined) return `${lowest?.venue.name} is the cheapest that I have for ${briefText({ ...brief, features: [] })}.`
+  const rank = others.length === 0 ? 'is the only one that costs less' : `is one of ${cheaper.offers.length} that cost less`
+  return `${first.venue.name} ${rank}, at €${spelled(first.total)} in all, but it lacks ${featureNames(first.lacking)}.`
 }
 
 /** `120 people in Lisbon for 2 days with wifi and catering` */

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'vitest'
 import { missing } from '../../../examples/venue-agent/brief.js'
-import { question, toFullBrief, understand } from '../../../examples/venue-agent/conversation.js'
+import { asksForCheaper, question, toFullBrief, understand } from '../../../examples/venue-agent/conversation.js'
 
 const last = { city: 'Lisbon', headcount: 120, days: 3, features: ['wifi'] } as const
 
@@ -75,4 +75,14 @@ test('memory that is no brief is ignored', () => {
   expect(toFullBrief(undefined)).toBeUndefined()
   expect(toFullBrief('Lisbon')).toBeUndefined()
   expect(toFullBrief({ ...last, days: '2' })).toBeUndefined()
+})
+
+test('“and cheaper ones?” asks for what costs less, a search for something cheap does not', () => {
+  expect(['and cheaper ones?', 'Anything less expensive?', 'cheaper please'].map(asksForCheaper)).toEqual([true, true, true])
+  expect(['A cheaper place in Oslo', 'cheaper, for 3 days', 'the cheapest one', 'what about Porto?'].map(asksForCheaper)).toEqual([
+    false,
+    false,
+    false,
+    false,
+  ])
 })

@@ -2,7 +2,15 @@
 
 import { describe, expect, test } from 'vitest'
 import { cities } from '../../../examples/venue-agent/places.js'
-import { explain, search, shortlistData, shortlistText, stages } from '../../../examples/venue-agent/search.js'
+import {
+  explain,
+  explainCheaper,
+  search,
+  searchCheaper,
+  shortlistData,
+  shortlistText,
+  stages,
+} from '../../../examples/venue-agent/search.js'
 import { venues } from '../../../examples/venue-agent/venues.js'
 import data from '../../../examples/venue-agent/venues.json' with { type: 'json' }
 
@@ -49,6 +57,24 @@ describe('a search', () => {
 
 test('the explanation is one sentence', () => {
   expect(explain(search(brief))).toMatch(/^[^.]*\.$/)
+})
+
+describe('what is cheaper', () => {
+  test('lacks something, costs less than all that were shown, and what lacks least stands first', () => {
+    const shown = search({ ...brief, headcount: 40, features: ['wifi', 'stage'] })
+    const cheaper = searchCheaper(shown)
+    expect(cheaper.offers.map(({ venue, lacking }) => [venue.id, lacking])).toEqual([['lis-1', ['stage']]])
+    expect(cheaper.offers[0]?.total).toBeLessThan(shown.offers[0]?.total ?? 0)
+    expect(explainCheaper(shown, cheaper)).toBe(
+      'Armazém das Gaivotas is the only one that costs less, at €1,440 in all, but it lacks a stage.',
+    )
+  })
+  test('is nothing where the cheapest was shown', () => {
+    const shown = search(brief)
+    const cheaper = searchCheaper(shown)
+    expect(cheaper.offers).toEqual([])
+    expect(explainCheaper(shown, cheaper)).toBe('Sala Azulejo is the cheapest that I have for 120 people in Lisbon for 2 days.')
+  })
 })
 
 test('a thorough search has five stages, and all but the last find something to tell', () => {
