@@ -18,6 +18,7 @@ export interface LeftRecord {
 /** A settled record on its way to the function. */
 interface Settled {
   readonly key: string
+  readonly n: number
   readonly body: unknown
 }
 
@@ -62,10 +63,8 @@ export class Ledger {
     this.#records = new Map(called.map((record) => [record.key, record]))
     this.#uncalled = new Set(this.#records.keys())
     this.#isLive = this.#uncalled.size === 0
-    const settled = called.filter(({ n }) => n !== undefined).sort((a, b) => (a.n ?? 0) - (b.n ?? 0))
-    this.#queue = [...settled]
-    this.#lastN = settled.at(-1)?.n ?? 0
-    if (this.#queue.length > 0) this.#stall()
+    this.#queue = called.flatMap(({ key, n, body }) => (n === undefined ? [] : [{ key, n, body }])).sort((a, b) => a.n - b.n)
+    this.#lastN = this.#queue.at(-1)?.n ?? 0
   }
 
   /** Whether the function has come past all that earlier runs recorded: only from then on what it puts out goes out. */
@@ -107,14 +106,15 @@ export class Ledger {
     // A function may forget to await it, and that is no reason for the process to end.
     settled.catch(() => undefined)
     const passed = this.#passed.get(key)
-    if (passed && this.#passed.delete(key)) this.#queue.unshift(passed)
+    if (passed && this.#passed.delete(key)) this.#putBack(passed)
     if (this.#queue.length > 0 && !this.#isHanding) this.#later()
     return settled
   }
 
   /** A live record is committed. Called in the order of the places. */
-  settled(record: Settled): void {
-    this.#queue.push(record)
+  settled(record: Omit<Settled, 'n'>): void {
+    // Behind all that earlier runs left, and behind the live ones before it.
+    this.#queue.push({ ...record, n: this.#lastN })
     if (!this.#isHanding) void this.#next()
   }
 
@@ -126,6 +126,11 @@ export class Ledger {
     this.#queue.length = 0
     for (const { reject } of this.#handles.values()) reject(reason)
     this.#handles.clear()
+  }
+
+  #putBack(record: Settled): void {
+    const place = this.#queue.findIndex(({ n }) => n > record.n)
+    this.#queue.splice(place < 0 ? this.#queue.length : place, 0, record)
   }
 
   #later(): void {
@@ -149,8 +154,9 @@ export class Ledger {
     this.#later()
   }
 
-  /** The function may be about to call it, after something of its own; one that was changed never will. */
+  /** The function may be about to call it, after something of its own; one that was changed, and waits for another, never will. */
   #stall(): void {
+    if (this.#handles.size === 0) return
     this.#clearTimer = this.#options.world.timer(uncalledMs, () => {
       const called = this.#queue.findIndex(({ key }) => this.#handles.has(key))
       for (const passed of this.#queue.splice(0, called < 0 ? this.#queue.length : called)) {

@@ -139,7 +139,9 @@ export function createRuns(options: RunsOptions): Runs {
   function onDetached(run: Run, place: { readonly end: () => void }): void {
     if (run.detached === 'lost') void giveBack(run.header)
     waiting.delete(run)
-    world.timer(lingerMs, () => leave(run, place))
+    const clear = world.timer(lingerMs, () => leave(run, place))
+    // Until then the timer would keep all of the run in memory.
+    void run.settled.then(clear)
   }
 
   /** Beyond the bound, those that have waited longest go. */
