@@ -48,6 +48,8 @@ export interface Dispatcher {
 export function createDispatcher(options: DispatchOptions): Dispatcher {
   const { store, world, log, vault, holder, places } = options
   const starting = new Map<TaskRef, Promise<void>>()
+  /** Those that became runnable again while they were being taken up. */
+  const skipped = new Set<TaskRef>()
   let isStarted = false
   let isClosed = false
   let isScheduled = false
@@ -72,9 +74,9 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     if (isDueLeft || armedFor <= world.now()) await takeDue()
     const refs = await store.runnable(batch + starting.size)
     for (const ref of refs) {
-      if (starting.has(ref)) continue
-      if (isClosed || !places.take()) return
-      takeUp(ref)
+      if (starting.has(ref)) skipped.add(ref)
+      else if (isClosed || !places.take()) return
+      else takeUp(ref)
     }
     if (refs.length >= batch) wake()
   }
@@ -101,7 +103,10 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
   }
 
   function takeUp(ref: TaskRef): void {
-    const done = claim(ref).finally(() => starting.delete(ref))
+    const done = claim(ref).finally(() => {
+      starting.delete(ref)
+      if (skipped.delete(ref)) wake()
+    })
     starting.set(ref, done)
   }
 

@@ -72,6 +72,13 @@ export function createRuns(options: RunsOptions): Runs {
   })
   const stopListening = store.onCommit((ref) => active.get(ref)?.wake())
   const closing = new AbortController()
+  /** Places that are reserved for tasks which are being created. */
+  let reserved = 0
+  let onReserved = () => {}
+  const reservation = () => {
+    reserved--
+    onReserved()
+  }
 
   function beginRun(
     claimed: Pick<Claimed, 'header' | 'memory'>,
@@ -215,6 +222,8 @@ export function createRuns(options: RunsOptions): Runs {
     for (const run of runs()) run.close()
     const grace = new AbortController()
     const gone = (async () => {
+      // A task that is just being created is claimed in that very commit, and its run is yet to come.
+      while (reserved > 0) await new Promise<void>((resolve) => (onReserved = resolve))
       while (runs().length > 0) await Promise.race(runs().map((run) => Promise.race([run.settled, detached(run)])))
     })()
     await Promise.race([gone, sleep(world, options.graceMs, grace.signal, { holds: true }).catch(() => undefined)])
@@ -226,9 +235,19 @@ export function createRuns(options: RunsOptions): Runs {
 
   return {
     holder,
-    reserve: () => !closing.signal.aborted && places.take(),
-    release: places.give,
-    begin: (claimed, begun) => beginRun(claimed, begun, { records: [], isNew: true }),
+    reserve() {
+      if (closing.signal.aborted || !places.take()) return false
+      reserved++
+      return true
+    },
+    release() {
+      places.give()
+      reservation()
+    },
+    begin(claimed, begun) {
+      beginRun(claimed, begun, { records: [], isNew: true })
+      reservation()
+    },
     start: dispatcher.start,
     cancel: (ref) => active.get(ref)?.detach('canceled'),
     wake: (ref) => active.get(ref)?.wake(),
