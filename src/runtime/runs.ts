@@ -99,6 +99,8 @@ export function createRuns(options: RunsOptions): Runs {
       },
       onReady: () => void handBack(run, 'shutdown'),
     })
+    // Whoever had the task before has lost it, and may not know yet.
+    active.get(ref)?.detach('fenced')
     active.set(ref, run)
     run.signal.addEventListener('abort', () => onDetached(run, place), { once: true })
     void run.settled.then(() => leave(run, place))
@@ -178,10 +180,12 @@ export function createRuns(options: RunsOptions): Runs {
     await track(given)
   }
 
-  async function clearHolder(ref: TaskRef, epoch: number | undefined): Promise<void> {
+  /** Of the run of that epoch, or else of whatever has no run here. */
+  async function clearHolder(ref: TaskRef, epoch?: number): Promise<void> {
+    const hasRun = (of: number) => isHeld(ref) && active.get(ref)?.header.epoch === of
     await store.update(ref, (header) => {
-      const isOurs = header.holder === holder && (epoch === undefined || header.epoch === epoch)
-      return isOurs ? { result: undefined, write: { events: [], holder: null } } : { result: undefined }
+      const isMeant = epoch === undefined ? !hasRun(header.epoch) : header.epoch === epoch
+      return header.holder === holder && isMeant ? { result: undefined, write: { events: [], holder: null } } : { result: undefined }
     })
   }
 
@@ -191,9 +195,8 @@ export function createRuns(options: RunsOptions): Runs {
       for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.most)) {
         try {
           await sleep(world, pause, closing.signal).catch(() => undefined)
-          if (isHeld(ref)) return
           // What was lost may have been the task itself.
-          if (await store.find(caller, id)) await clearHolder(ref, undefined)
+          if (await store.find(caller, id)) await clearHolder(ref)
           return
         } catch (error) {
           log.warn('a task could not be given back yet', { error })
@@ -224,7 +227,7 @@ export function createRuns(options: RunsOptions): Runs {
     const gone = (async () => {
       // A task that is just being created is claimed in that very commit, and its run is yet to come.
       while (reserved > 0) await new Promise<void>((resolve) => (onReserved = resolve))
-      while (runs().length > 0) await Promise.race(runs().map((run) => Promise.race([run.settled, detached(run)])))
+      await Promise.all(runs().map((run) => Promise.race([run.settled, detached(run)])))
     })()
     await Promise.race([gone, sleep(world, options.graceMs, grace.signal, { holds: true }).catch(() => undefined)])
     grace.abort()
