@@ -4,7 +4,9 @@ import { crashEverywhere } from 'errand/testing'
 import { expect, test } from 'vitest'
 import { type Hotel, travel } from '../../examples/travel.js'
 
-const oauth = { hotel: { authorizationEndpoint: 'https://hotel.example/agree', tokenEndpoint: 'https://hotel.example/token', clientId: 'travel' } }
+const oauth = {
+  hotel: { authorizationEndpoint: 'https://hotel.example/agree', tokenEndpoint: 'https://hotel.example/token', clientId: 'travel' },
+}
 
 test('a stay is booked once, wherever the server crashes', async () => {
   const bookings = new Map<string, string>()
