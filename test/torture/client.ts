@@ -1,7 +1,7 @@
 /** A client that writes down everything it was told. */
 
 import { type BindingName, readFrames, requestFor } from '../harness/server.js'
-import { claim, type Ledger, moved, type Sent, type StreamSeen } from './ledger.js'
+import { begun, claim, type Ledger, moved, type Sent, type StreamSeen, wordOf } from './ledger.js'
 import type { Victim } from './victim.js'
 
 export type Mode = 'blocking' | 'immediate' | 'stream'
@@ -13,8 +13,12 @@ export interface Client {
   cancel(taskId: string): Promise<void>
   /** Everything after event `after`, up to the end of the task. */
   resume(taskId: string, after: number): Promise<void>
-  /** Ids of all tasks. */
-  list(): Promise<readonly string[]>
+  /** The task as it is and everything after, up to its end; `onStatus` is called with each status. */
+  watch(taskId: string, onStatus: (status: any) => void): Promise<void>
+  /** Settles when the signal is acknowledged, refused, or lost with the server. */
+  signal(taskId: string, value: string): Promise<void>
+  /** All tasks. */
+  list(): Promise<readonly { readonly id: string; readonly status: { readonly state: string } }[]>
 }
 
 interface ClientOptions {
@@ -39,21 +43,30 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
     try {
       const response = await fetch(requestFor(binding, operation, params, { url, headers: options.headers ?? {} }))
       if (/event-stream/.test(response.headers.get('content-type') ?? '')) {
+        let isWhole = true
         for await (const { id, data } of readFrames(response, binding)) {
-          if (data.error) fault(`${operation} ended with ${JSON.stringify(data.error)}`)
-          else options.onFrame?.(Number(id), data)
+          if (!data.error) options.onFrame?.(Number(id), data)
+          else isWhole = refused(operation, data.error) === undefined
         }
+        if (isWhole && !victim.isEnding) options.onEnd?.()
         return
       }
       const body: any = await response.json()
       if (body.error === undefined) return options.onResult?.(binding === 'JSONRPC' ? body.result : body)
-      const details: readonly any[] = body.error.data ?? body.error.details ?? []
-      const reason: string = details.find((detail) => detail.reason !== undefined)?.reason ?? 'no reason'
-      if (!fair.includes(reason)) fault(`${operation} ${JSON.stringify(params)} was refused: ${JSON.stringify(body.error)}`)
-      options.onRefused?.(reason)
+      const reason = refused(`${operation} ${JSON.stringify(params)}`, body.error)
+      if (reason !== undefined) options.onRefused?.(reason)
     } catch (error) {
-      if (!victim.isKilled) fault(`${operation} broke off while the server was up: ${String(error)} ${String((error as Error).cause)}`) // fetch rejects with errors only
+      if (!victim.isEnding) fault(`${operation} broke off while the server was up: ${String(error)} ${String((error as Error).cause)}`) // fetch rejects with errors only
     }
+  }
+
+  /** The reason of an error; undefined when the server that gave it was about to end, and means: come back. */
+  function refused(what: string, error: any): string | undefined {
+    const details: readonly any[] = error.data ?? error.details ?? []
+    const reason: string = details.find((detail) => detail.reason !== undefined)?.reason ?? 'no reason'
+    if (reason === 'UNAVAILABLE' && victim.isEnding) return undefined
+    if (!fair.includes(reason)) fault(`${what} was refused: ${JSON.stringify(error)}`)
+    return reason
   }
 
   function fault(text: string): void {
@@ -62,13 +75,13 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
 
   function toldTask(task: any, seq?: number): void {
     claim(ledger, { kind: 'task', taskId: task.id, body: task, ...(seq !== undefined && { seq }) })
-    moved(ledger, task.id, task.status.state)
+    moved(ledger, task.id, task.status)
     onTold()
   }
 
   function toldEvent(taskId: string, seq: number, data: any): void {
     claim(ledger, { kind: 'event', taskId, seq, body: data })
-    if (data.statusUpdate) moved(ledger, taskId, data.statusUpdate.status.state)
+    if (data.statusUpdate) moved(ledger, taskId, data.statusUpdate.status)
     onTold()
   }
 
@@ -78,6 +91,7 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
     ledger.touched.add(taskId)
     if (sent.taskId !== undefined && sent.taskId !== taskId)
       fault(`message ${messageId} was answered with task ${sent.taskId} and later with ${taskId}`)
+    if (sent.taskId === undefined && sent.message.taskId === undefined) begun(ledger, taskId, wordOf(sent))
     sent.taskId = taskId
   }
 
@@ -105,11 +119,14 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
               seen.seqs.push(seq)
               return toldEvent(seen.taskId, seq, data)
             }
-            seen = { taskId: data.task.id, after: seq, seqs: [] }
+            seen = { taskId: data.task.id, after: seq, seqs: [], until: 'rest', isEnded: false }
             ledger.streams.push(seen)
             answered(sent, data.task.id)
             toldTask(data.task, seq)
             onFirst?.()
+          },
+          onEnd() {
+            if (seen !== undefined) seen.isEnded = true
           },
         },
       )
@@ -123,12 +140,13 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
           onResult(task) {
             if (task.status.state !== 'TASK_STATE_CANCELED') fault(`the answer to a cancel of ${taskId} is ${task.status.state}`)
             ledger.touched.add(taskId)
+            ledger.canceled.add(taskId)
             toldTask(task)
           },
         },
       ),
     resume(taskId, after) {
-      const seen: StreamSeen = { taskId, after, seqs: [] }
+      const seen: StreamSeen = { taskId, after, seqs: [], until: 'end', isEnded: false }
       ledger.resumed.push(seen)
       return exchange(
         'SubscribeToTask',
@@ -139,22 +157,50 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
             seen.seqs.push(seq)
             toldEvent(taskId, seq, data)
           },
+          // One that is over already is refused: there is nothing to wait for.
+          onEnd() {
+            seen.isEnded = true
+          },
         },
       )
     },
+    watch: (taskId, onStatus) =>
+      exchange(
+        'SubscribeToTask',
+        { id: taskId },
+        {
+          onFrame(_, { task, statusUpdate }) {
+            const status = task?.status ?? statusUpdate?.status
+            if (status !== undefined) onStatus(status)
+          },
+        },
+      ),
+    async signal(taskId, value) {
+      const sent = ledger.signals.get(taskId) ?? { values: new Set(), isKept: false }
+      ledger.signals.set(taskId, sent)
+      sent.values.add(value)
+      const outcome = await victim.signal(taskId, value)
+      if (outcome === 'kept') {
+        sent.isKept = true
+        ledger.acknowledged++
+        onTold()
+      } else if (outcome !== undefined && outcome !== 'UnsupportedOperationError' && !victim.isEnding) {
+        fault(`a signal to ${taskId} was refused: ${outcome}`)
+      }
+    },
     async list() {
-      const ids: string[] = []
+      const tasks: any[] = []
       for (let pageToken: string | undefined = ''; pageToken !== undefined; ) {
         const params: Record<string, unknown> = { pageSize: 100, ...(pageToken !== '' && { pageToken }) }
         pageToken = undefined
         await exchange('ListTasks', params, {
           onResult(page) {
-            ids.push(...page.tasks.map((task: any) => task.id))
+            tasks.push(...page.tasks)
             pageToken = page.nextPageToken || undefined
           },
         })
       }
-      return ids
+      return tasks
     },
   }
 }
@@ -164,4 +210,6 @@ interface Exchange {
   readonly onResult?: (result: any) => void
   readonly onFrame?: (seq: number, data: any) => void
   readonly onRefused?: (reason: string) => void
+  /** A stream has come to its end, and the server is well. */
+  readonly onEnd?: () => void
 }

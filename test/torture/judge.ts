@@ -62,15 +62,22 @@ function holds(claim: Claim, events: readonly LoggedEvent[]): boolean {
   return events.some((_, i) => isDeepStrictEqual(foldTo(events, events.length - i), claim.body))
 }
 
-/** Frames that a stream passed over, or gave out of turn. */
+/** Frames that a stream passed over, or gave out of turn, or ended without. */
 export function judgeStreams(log: Log, streams: readonly StreamSeen[]): string[] {
-  return streams.flatMap(({ taskId, after, seqs }) => {
-    const frames = (log.tasks.get(taskId)?.events ?? []).filter(({ seq, kind }) => seq > after && kind !== 'turn' && kind !== 'message')
+  return streams.flatMap(({ taskId, after, seqs, until, isEnded }) => {
+    const events = log.tasks.get(taskId)?.events ?? []
+    const frames = events.filter(({ seq, kind }) => seq > after && isFrame(kind))
     const expected = frames.slice(0, seqs.length).map(({ seq }) => seq)
-    return isDeepStrictEqual(expected, seqs)
-      ? []
-      : [`a stream of ${taskId} from ${after} gave ${seqs.join(' ')}, the log has ${expected.join(' ')}`]
+    if (!isDeepStrictEqual(expected, seqs))
+      return [`a stream of ${taskId} from ${after} gave ${seqs.join(' ')}, the log has ${expected.join(' ')}`]
+    const last = events.slice(0, seqs.at(-1) ?? after).findLast(({ state }) => state !== undefined)?.state
+    const isOver = last !== undefined && (isFinal(last) || (until === 'rest' && last === 'TASK_STATE_INPUT_REQUIRED'))
+    return isEnded && !isOver ? [`a stream of ${taskId} from ${after} ended after ${seqs.at(-1) ?? 'nothing'}, at ${last}`] : []
   })
+}
+
+function isFrame(kind: LoggedEvent['kind']): boolean {
+  return kind === 'created' || kind === 'status' || kind === 'artifact'
 }
 
 /** For the id of each message, the tasks in whose log it stands, once for each time. */
@@ -80,7 +87,7 @@ export function messagesOf(log: Log): Messages {
   const places = new Map<string, string[]>()
   for (const { id, events } of log.tasks.values()) {
     for (const { kind, body } of events) {
-      if (kind !== 'created' && kind !== 'turn' && kind !== 'message') continue
+      if (kind !== 'created' && kind !== 'turn' && kind !== 'message' && kind !== 'answer') continue
       const frame = JSON.parse(body)
       for (const { messageId } of frame.task?.history ?? [frame.message]) places.set(messageId, [...(places.get(messageId) ?? []), id])
     }

@@ -1,7 +1,12 @@
 /** What the clients know: what they sent, and what the server has told them since, which it must never take back. */
 
 export interface Sent {
-  readonly message: { readonly messageId: string; readonly taskId?: string; readonly parts: readonly [{ readonly text: string }] }
+  readonly message: {
+    readonly messageId: string
+    readonly taskId?: string
+    readonly parts: readonly [{ readonly text: string }]
+    readonly metadata?: Readonly<Record<string, string>>
+  }
   /** The last attempt: on its way, received by the server, answered (a stream: its first frame), or cut off by the server's end. */
   attempt: 'sent' | 'received' | 'answered' | 'cut'
   /** The task that the server named in its answer. */
@@ -33,10 +38,22 @@ export interface StreamSeen {
   readonly taskId: string
   readonly after: number
   readonly seqs: number[]
+  /** `rest`: it ends with a question or with the task; `end`: with the task only. */
+  readonly until: 'rest' | 'end'
+  /** Whether the server has ended it in order. */
+  isEnded: boolean
+}
+
+/** What was sent to a task that waits for a signal. */
+export interface SignalsSent {
+  readonly values: Set<string>
+  /** Whether one of them was acknowledged. */
+  isKept: boolean
 }
 
 export interface Ledger {
   readonly sends: Map<string, Sent>
+  readonly signals: Map<string, SignalsSent>
   /** Not compared with the log yet. */
   claims: Claim[]
   streams: StreamSeen[]
@@ -44,22 +61,33 @@ export interface Ledger {
   resumed: StreamSeen[]
   /** Tasks that sends and cancels were answered with since the last comparison. */
   readonly touched: Set<string>
-  /** Tasks that wait for an answer or for a message, as far as is known. */
-  readonly open: { readonly asking: Set<string>; readonly holding: Set<string> }
-  /** What no server may do. */
+  /** Tasks whose cancel was answered since then. */
+  readonly canceled: Set<string>
+  /** What they are doing, as far as is known. */
+  readonly open: {
+    /** Waiting for an answer or for the next turn, with the id of the question. */
+    readonly asking: Map<string, string | undefined>
+    /** Waiting for a message in the inbox. */
+    readonly holding: Set<string>
+    /** Waiting for a signal. */
+    readonly awaiting: Set<string>
+    readonly working: Set<string>
+  }
   readonly faults: string[]
-  /** Events and tasks that were told. */
+  /** Events, tasks and signals that were told. */
   acknowledged: number
 }
 
 export function createLedger(): Ledger {
   return {
     sends: new Map(),
+    signals: new Map(),
     claims: [],
     streams: [],
     resumed: [],
     touched: new Set(),
-    open: { asking: new Set(), holding: new Set() },
+    canceled: new Set(),
+    open: { asking: new Map(), holding: new Set(), awaiting: new Set(), working: new Set() },
     faults: [],
     acknowledged: 0,
   }
@@ -70,10 +98,21 @@ export function claim(ledger: Ledger, made: Claim): void {
   ledger.acknowledged++
 }
 
-/** Keeps `open` in step with a state that the server told. */
-export function moved(ledger: Ledger, taskId: string, state: string): void {
-  const { asking, holding } = ledger.open
+/** Where a task belongs that was made by a message of this word, as long as it does not ask. */
+export function begun({ open }: Ledger, taskId: string, word: string): void {
+  if (word === 'hold') open.holding.add(taskId)
+  else if (word === 'await') open.awaiting.add(taskId)
+  else open.working.add(taskId)
+}
+
+/** Keeps `open` in step with a status that the server told. */
+export function moved({ open }: Ledger, taskId: string, { state, message }: any): void {
+  const { asking, holding, awaiting, working } = open
   asking.delete(taskId)
-  if (state === 'TASK_STATE_INPUT_REQUIRED') asking.add(taskId)
-  if (/COMPLETED|FAILED|CANCELED|REJECTED/.test(state)) holding.delete(taskId)
+  if (state === 'TASK_STATE_INPUT_REQUIRED') asking.set(taskId, message?.messageId)
+  if (/COMPLETED|FAILED|CANCELED|REJECTED/.test(state)) for (const tasks of [holding, awaiting, working]) tasks.delete(taskId)
+}
+
+export function wordOf({ message }: Sent): string {
+  return message.parts[0].text.split(' ', 1)[0] ?? ''
 }

@@ -1,8 +1,10 @@
 /** What a store's file holds, read from a copy of it and of its write-ahead log: the original stays as the dead server left it. */
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
+import type { TaskState } from '../../src/protocol/wire.js'
 import { loadSqlite } from '../../src/store/sqlite/driver.js'
 import { eventOf, stateOf, textOf } from '../../src/store/sqlite/rows.js'
+import type { RunRecord, Waiting } from '../../src/store/store.js'
 import type { TaskEvent } from '../../src/task/event.js'
 
 export interface LoggedEvent extends TaskEvent {
@@ -10,12 +12,23 @@ export interface LoggedEvent extends TaskEvent {
   readonly timestamp: number | null
 }
 
+export interface LoggedRecord extends RunRecord {
+  readonly turn: number
+}
+
 export interface LoggedTask {
   readonly id: string
-  readonly state: string
+  readonly state: TaskState
   readonly lastSeq: number
   readonly epoch: number
+  readonly holder: string | undefined
+  readonly attempt: number
+  readonly turn: number
+  readonly waiting: Waiting | undefined
   readonly events: LoggedEvent[]
+  readonly records: LoggedRecord[]
+  /** Whether there is a job for it. */
+  readonly hasJob: boolean
   readonly snapshot: { readonly seq: number; readonly body: string } | undefined
 }
 
@@ -26,7 +39,10 @@ export interface Log {
   /** Tasks in each state by the store's own counters, and counted. */
   readonly counters: Readonly<Record<string, number>>
   readonly counted: Readonly<Record<string, number>>
+  readonly jobs: number
 }
+
+const empty: Log = { tasks: new Map(), integrity: 'ok', counters: {}, counted: {}, jobs: 0 }
 
 /** The copy is at `to`. Its parts fit each other only if nothing is checkpointed meanwhile: the server is dead, or has written little. */
 export function copyStore(file: string, to: string): void {
@@ -39,15 +55,28 @@ export async function readLog(copy: string): Promise<Log> {
   const { open } = await loadSqlite()
   const driver = open(copy)
   try {
+    // Its server was killed before it had made the last of its tables.
+    if (driver.prepare("select 1 from sqlite_master where name = 'job'").get() === undefined) return empty
     const tasks = new Map<number, LoggedTask>()
-    const rows = driver.prepare('select t.*, s.seq as at, s.body from task t left join snapshot s on s.task = t.key order by t.key').all()
+    const rows = driver
+      .prepare(
+        `select t.*, s.seq as at, s.body, exists (select 1 from job j where j.task = t.key) as has_job
+          from task t left join snapshot s on s.task = t.key order by t.key`,
+      )
+      .all()
     for (const row of rows) {
       tasks.set(Number(row['key']), {
         id: textOf(row['id']),
         state: stateOf(row['state']),
         lastSeq: Number(row['last_seq']),
         epoch: Number(row['epoch']),
+        holder: row['holder'] === null ? undefined : textOf(row['holder']),
+        attempt: Number(row['attempt']),
+        turn: Number(row['turn']),
+        waiting: row['waiting'] === null ? undefined : JSON.parse(textOf(row['waiting'])),
         events: [],
+        records: [],
+        hasJob: row['has_job'] === 1,
         snapshot: row['body'] === null ? undefined : { seq: Number(row['at']), body: textOf(row['body']) },
       })
     }
@@ -56,6 +85,14 @@ export async function readLog(copy: string): Promise<Log> {
       const task = tasks.get(Number(row['task']))
       if (task === undefined) throw new Error(`there are events of a task ${Number(row['task'])} that does not exist`)
       task.events.push({ ...eventOf(row), epoch: Number(row['epoch']), timestamp: row['ts'] === null ? null : Number(row['ts']) })
+    }
+    for (const row of driver.prepare('select task, turn, kind, key, n, body from run_record order by task, turn, key').all()) {
+      const task = tasks.get(Number(row['task']))
+      if (task === undefined) throw new Error(`there are records of a task ${Number(row['task'])} that does not exist`)
+      const n = row['n'] === null ? {} : { n: Number(row['n']) }
+      // Only the store writes the kinds of its records.
+      const kind = textOf(row['kind']) as LoggedRecord['kind']
+      task.records.push({ turn: Number(row['turn']), kind, key: textOf(row['key']), ...n, body: textOf(row['body']) })
     }
     const sums = (sql: string) =>
       Object.fromEntries(
@@ -69,6 +106,7 @@ export async function readLog(copy: string): Promise<Log> {
       integrity: String(driver.prepare('pragma integrity_check').get()?.['integrity_check']),
       counters: sums('select state, sum(n) as n from task_count group by state having sum(n) <> 0 order by state'),
       counted: sums('select state, count(*) as n from task group by state order by state'),
+      jobs: Number(driver.prepare('select count(*) as n from job').get()?.['n']),
     }
   } finally {
     driver.close()

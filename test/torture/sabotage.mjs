@@ -1,11 +1,13 @@
-/** Defects planted in the connection that writes, for seeing that the torture finds them. */
+/** Defects planted in the store or in the connection that it writes through, for seeing that the torture finds them. */
 
+import { isFinal } from '../../dist/src/protocol/states.js'
+import { kindOf, stateOf } from '../../dist/src/store/sqlite/rows.js'
 import { openSqlite } from '../../dist/src/store/sqlite/sqlite.js'
 
 const lateMs = 30
 
 /** Each takes the connection and gives back a worse one. */
-const sabotages = {
+const worseDrivers = {
   /** Promises settle while the transaction is still open; it is committed a little later. */
   'ack-before-commit'(driver) {
     let isOpen = false
@@ -40,9 +42,41 @@ const sabotages = {
 
   /** Which messages were accepted is not kept. */
   'forgotten-messages': (driver) => through(driver, { 'insert or replace into inbound': () => {} }),
+
+  /** Whatever ends a task is written twice. */
+  'double-final': (driver) =>
+    through(driver, {
+      'insert into task_event'([task, seq, epoch, kind, timestamp, ...rest], insert) {
+        insert.run(task, seq, epoch, kind, timestamp, ...rest)
+        if (kindOf(kind) === 'status' && isFinal(stateOf(kind & 7))) insert.run(task, seq + 1, epoch, kind, timestamp + 1, ...rest)
+      },
+    }),
 }
 
-/** The connection with other deeds for the statements that begin with a given text. */
+/** Each takes the store and gives back a worse one. */
+const worseStores = {
+  /** A run writes whatever the header says. */
+  'no-fence': (store) => ({
+    ...store,
+    async append(ref, fence, produce) {
+      const { epoch, holder } = (await store.header(ref)) ?? fence
+      return store.append(ref, { epoch, holder }, produce)
+    },
+  }),
+
+  /** An answer is accepted, and its question's record does not hear of it. */
+  'lost-answer': (store) => ({
+    ...store,
+    update: (ref, decide, inbound) => store.update(ref, (header, find) => withoutRecord(decide(header, find)), inbound),
+  }),
+}
+
+function withoutRecord(decision) {
+  const isAnswer = decision.write?.events.some(({ kind }) => kind === 'answer')
+  return isAnswer ? { ...decision, write: { ...decision.write, records: [] } } : decision
+}
+
+/** The connection with other deeds for the statements that begin with a given text: each gets the values and the statement. */
 function through(driver, instead) {
   return {
     exec: (sql) => driver.exec(sql),
@@ -51,14 +85,25 @@ function through(driver, instead) {
       const statement = driver.prepare(sql)
       const found = Object.keys(instead).find((start) => sql.startsWith(start))
       if (found === undefined) return statement
-      return { run: instead[found], get: (...values) => statement.get(...values), all: (...values) => statement.all(...values) }
+      return {
+        run: (...values) => instead[found](values, statement),
+        get: (...values) => statement.get(...values),
+        all: (...values) => statement.all(...values),
+      }
     },
   }
 }
 
 /** A store on `file` with the defect of that name. */
 export function sabotaged(file, name) {
-  const wrap = sabotages[name]
-  if (wrap === undefined) throw new TypeError(`there is no sabotage ${name}; there are ${Object.keys(sabotages).join(', ')}`)
-  return { open: ({ world }) => openSqlite(file, { world, wrap }) }
+  const wrap = worseDrivers[name]
+  const worsen = worseStores[name]
+  if (wrap === undefined && worsen === undefined)
+    throw new TypeError(`there is no sabotage ${name}; there are ${[...Object.keys(worseDrivers), ...Object.keys(worseStores)].join(', ')}`)
+  return {
+    async open({ world }) {
+      const store = await openSqlite(file, { world, ...(wrap && { wrap }) })
+      return worsen?.(store) ?? store
+    },
+  }
 }

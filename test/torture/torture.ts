@@ -1,14 +1,15 @@
-/** Kills a server with SIGKILL again and again while clients use it, and checks after each death that nothing acknowledged is gone. */
+/** Kills a server again and again while clients use it, and checks after each death what is in its file and what the clients were told. */
 
 import { join } from 'node:path'
-import type { BindingName } from '../harness/server.js'
-import { bindingNames } from '../harness/server.js'
-import { createClient } from './client.js'
+import { isFinal } from '../../src/protocol/states.js'
 import { judgeClaims, judgeLog, judgeMessages, judgeStreams, type Messages, messagesOf } from './judge.js'
-import { createLedger, type Ledger, type Sent } from './ledger.js'
-import { type Left, lookAfter, work } from './load.js'
-import { copyStore, type Log, readLog } from './log.js'
+import { isGivenUp, judgeOutcomes, readEffects } from './judge-outcomes.js'
+import { judgeCalls, judgeRuns, wordsOf } from './judge-runs.js'
+import { createLedger, type Sent } from './ledger.js'
+import type { Left } from './load.js'
+import { copyStore, type Log, type LoggedTask, readLog } from './log.js'
 import { createRandom, type Random } from './random.js'
+import { lastRound, type RoundEnd, round } from './round.js'
 import { startVictim, type Victim } from './victim.js'
 
 export interface TortureOptions {
@@ -16,33 +17,62 @@ export interface TortureOptions {
   readonly seed: number
   /** An empty folder. */
   readonly folder: string
-  /** The defect that is planted in the server. */
-  readonly sabotage?: string | undefined
-  /** End with the first fault. */
-  readonly stopAtFault?: boolean
+  /** The defect that is planted in the server. The torture ends as soon as its counter is above 0. */
+  readonly sabotage?: Sabotage | undefined
+  /** Told how it stands after each kill. */
+  readonly onKill?: (summary: Summary) => void
 }
+
+/** The counter that a planted defect has to raise. */
+export const sabotages = {
+  'ack-before-commit': 'lost',
+  'no-fence': 'staleWrites',
+  'double-final': 'violations',
+  'lost-answer': 'lost',
+  'no-transactions': 'violations',
+  'forgotten-messages': 'violations',
+} as const satisfies Readonly<Record<string, Counter>>
+
+export type Sabotage = keyof typeof sabotages
+type Counter = 'lost' | 'staleWrites' | 'violations'
 
 export interface Summary {
   readonly seed: number
   kills: number
-  /** Kills at which the server had received a message that it had not answered. */
+  /** Of these: servers that were asked to stop first. */
+  stops: number
+  /** Kills of a server that did not listen yet, or that was still asked about what the one before had left. */
+  early: number
+  /** Tasks that were not over at a kill, over all kills; and those of them that were at work, neither waiting nor waited for. */
   inFlight: number
-  /** Of these: kills at which such a message was committed already, and at which one was not. */
+  atWork: number
+  /** Kills at which the server had received a message that it had not answered; with such a message committed, and with one that was not. */
+  unanswered: number
   committedUnanswered: number
   lostUnanswered: number
-  /** Kills of a server that did not listen yet, or that still recovered what the one before had left. */
-  early: number
-  /** Answers and frames that were given. */
+  /** Answers, frames and signals that were given. */
   acknowledged: number
-  /** Of these, not in the log afterwards. */
-  lost: number
   tasks: number
   events: number
+  /** Runs that began, those that took up what an earlier one had left, and how often a task was taken from a run that went on. */
+  runs: number
+  reruns: number
+  takeovers: number
+  evictions: number
+  /** Tasks that were given up because they took too many processes with them. */
+  givenUp: number
+  /** Acknowledged, and not there afterwards. */
+  lost: number
+  /** Events by a run that had lost its task. */
+  staleWrites: number
+  /** Whatever else is not as it should be. */
+  violations: number
+  /** A line for each of the last three. */
   readonly faults: string[]
 }
 
 /** A file grows with its age, and so does the time to read all of it. */
-const killsPerFile = 100
+const killsPerFile = 50
 
 /** So many of the last messages may be sent once more though they were answered. */
 const repeatable = 30
@@ -55,27 +85,42 @@ export async function torture(options: TortureOptions): Promise<Summary> {
   const summary: Summary = {
     seed: options.seed,
     kills: 0,
+    stops: 0,
+    early: 0,
     inFlight: 0,
+    atWork: 0,
+    unanswered: 0,
     committedUnanswered: 0,
     lostUnanswered: 0,
-    early: 0,
     acknowledged: 0,
-    lost: 0,
     tasks: 0,
     events: 0,
+    runs: 0,
+    reruns: 0,
+    takeovers: 0,
+    evictions: 0,
+    givenUp: 0,
+    lost: 0,
+    staleWrites: 0,
+    violations: 0,
     faults: [],
   }
-  for (let file = 1; summary.kills < options.kills; file++) {
+  for (let file = 1; summary.kills < options.kills && !isFound(options, summary); file++) {
     const kills = Math.min(killsPerFile, options.kills - summary.kills)
     await tortureFile({ ...options, kills, file: join(options.folder, `tasks-${file}.db`), random, summary })
-    if (options.stopAtFault && summary.faults.length > 0) break
   }
   return summary
 }
 
 /** One line of a summary. */
-export function told({ faults, ...numbers }: Summary): string {
-  return [...Object.entries(numbers).map(([name, value]) => `${name} ${value}`), `faults ${faults.length}`].join(', ')
+export function told({ faults: _, ...numbers }: Summary): string {
+  return Object.entries(numbers)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')
+}
+
+function isFound({ sabotage }: TortureOptions, summary: Summary): boolean {
+  return sabotage !== undefined && summary[sabotages[sabotage]] > 0
 }
 
 interface FileOptions extends TortureOptions {
@@ -84,11 +129,14 @@ interface FileOptions extends TortureOptions {
   readonly summary: Summary
 }
 
-async function tortureFile({ kills, sabotage, stopAtFault, file, random, summary }: FileOptions): Promise<void> {
+async function tortureFile(options: FileOptions): Promise<void> {
+  const { kills, file, random, summary, onKill, sabotage } = options
   const ledger = createLedger()
   let left = nothing
   let log: Log | undefined
   let messages: Messages = new Map()
+  let linesRead = 0
+  const epochs = new Map<string, number>()
   // While one server lives the next one is started, up to the point where it needs the file.
   let next = startVictim({ file, sabotage })
   const successor = () => {
@@ -97,24 +145,30 @@ async function tortureFile({ kills, sabotage, stopAtFault, file, random, summary
     return victim
   }
 
-  async function judge(isLookedAfter: boolean): Promise<void> {
+  async function judge(victim: Victim, { isLookedAfter, isOrderly }: Pick<RoundEnd, 'isLookedAfter' | 'isOrderly'>): Promise<void> {
+    for (const [run, epoch] of victim.epochs) epochs.set(run, epoch)
+    addCounts(summary, victim.counts)
     const copy = `${file}.copy`
     copyStore(file, copy)
     const before = log
     log = await readLog(copy)
     messages = messagesOf(log)
-    const lost = [...judgeClaims(log, ledger.claims), ...judgeMessages(messages, ledger)]
-    summary.lost += lost.filter((line) => line.startsWith('lost')).length
-    summary.faults.push(
+    const effects = readEffects(`${file}.effects`, linesRead)
+    linesRead = effects.lines
+    record(summary, [
       ...ledger.faults.splice(0),
-      ...lost,
+      ...judgeClaims(log, ledger.claims),
+      ...judgeMessages(messages, ledger),
       ...judgeStreams(log, [...ledger.streams, ...ledger.resumed]),
       ...judgeLog(log, before),
-    )
+      ...judgeRuns(log, { before, epochs, isOrderly }),
+      ...judgeCalls(effects, before),
+      ...judgeOutcomes(log, { before, effects, ledger }),
+    ])
     const earlier = isLookedAfter ? nothing : left
     left = {
       touched: [...new Set([...earlier.touched, ...ledger.touched])],
-      streams: [...earlier.streams, ...ledger.streams],
+      streams: [...earlier.streams, ...ledger.streams].filter(({ isEnded }) => !isEnded),
       answered: [...ledger.sends.values()]
         .filter(({ taskId, refused }) => taskId !== undefined && refused === undefined)
         .slice(-repeatable),
@@ -123,114 +177,69 @@ async function tortureFile({ kills, sabotage, stopAtFault, file, random, summary
     ledger.streams = []
     ledger.resumed = []
     ledger.touched.clear()
+    ledger.canceled.clear()
   }
 
-  for (let kill = 0; kill < kills; kill++) {
-    const { received, isLookedAfter } = await untilKilled({ victim: successor(), ledger, left, random })
+  for (let kill = 0; kill < kills && !isFound(options, summary); kill++) {
+    const victim = successor()
+    const end = await round({ victim, ledger, left, random })
     summary.kills++
-    if (!isLookedAfter) summary.early++
-    await judge(isLookedAfter)
-    countInFlight(summary, received, messages)
-    if (stopAtFault && summary.faults.length > 0) break
+    if (!end.isLookedAfter) summary.early++
+    if (end.isStopped) summary.stops++
+    await judge(victim, end)
+    countAtKill(summary, log, end.received, messages)
+    onKill?.(summary)
   }
-  if (!stopAtFault || summary.faults.length === 0) {
-    await lastRun({ victim: successor(), ledger, left, random })
-    await judge(true)
+  if (!isFound(options, summary)) {
+    const victim = successor()
+    await lastRound({ victim, ledger, left, random })
+    await judge(victim, { isLookedAfter: true, isOrderly: true })
+    const open = [...(log?.tasks.values() ?? [])].filter(({ state }) => !isFinal(state))
+    record(
+      summary,
+      open.map((task) => `task ${task.id} "${wordsOf(task)}" has not come to its end: ${shown(task)}`),
+    )
   }
   next.kill()
   await next.gone
   summary.acknowledged += ledger.acknowledged
-  summary.tasks += log?.tasks.size ?? 0
-  for (const { events } of log?.tasks.values() ?? []) summary.events += events.length
-}
-
-interface Round {
-  readonly victim: Victim
-  readonly ledger: Ledger
-  readonly left: Left
-  readonly random: Random
-}
-
-interface Killed {
-  /** Messages that the server had received and not answered. */
-  readonly received: readonly Sent[]
-  /** Whether it lived until all that the last one had left was looked after. */
-  readonly isLookedAfter: boolean
-}
-
-/** Lives and ends one server. */
-async function untilKilled({ victim, ledger, left, random }: Round): Promise<Killed> {
-  const aim = aimOf(random)
-  let isWorking = false
-  let toGo = aim.count
-  function count(what: Aim['at']): void {
-    if (what === aim.at && (isWorking || aim.isEarly) && --toGo === 0) victim.kill()
+  for (const task of log?.tasks.values() ?? []) {
+    summary.tasks++
+    summary.events += task.events.length
+    summary.reruns += Math.max(0, task.epoch - task.turn)
+    if (isGivenUp(task)) summary.givenUp++
   }
-  const clock = aim.at === 'moment' ? setTimeout(() => victim.kill(), aim.count) : undefined
-  const url = await victim.open((messageId) => {
-    const sent = ledger.sends.get(messageId)
-    // The line may come after the answer that it announces.
-    if (sent?.attempt === 'sent') sent.attempt = 'received'
-    count('received')
-  })
-  if (url !== undefined) {
-    const client = createClient({ url, victim, ledger, pickBinding: pickerOf(random), onTold: () => count('told') })
-    await lookAfter(ledger, client, random.fork(), left)
-    isWorking = !victim.isKilled
-    if (isWorking) await work(ledger, client, random.fork(), victim)
+}
+
+/** Where it stands, and the last lines of its log. */
+function shown({ state, holder, attempt, turn, waiting, records, events }: LoggedTask): string {
+  const last = events.slice(-4).map(({ seq, epoch, kind, body }) => `${seq} of epoch ${epoch}: ${kind} ${body.slice(-160)}`)
+  return JSON.stringify({ state, isHeld: holder !== undefined, attempt, turn, waiting, records, last })
+}
+
+function record(summary: Summary, faults: readonly string[]): void {
+  for (const fault of faults) {
+    if (fault.startsWith('lost: ')) summary.lost++
+    else if (fault.startsWith('stale: ')) summary.staleWrites++
+    else summary.violations++
   }
-  await victim.gone
-  clearTimeout(clock)
-  if (!victim.isKilled) throw new Error(`the server ended by itself: ${victim.complaints.join('\n')}`)
-  ledger.faults.push(...victim.complaints)
-  const unanswered = [...ledger.sends.values()].filter(({ attempt }) => attempt !== 'answered')
-  const received = unanswered.filter(({ attempt }) => attempt === 'received')
-  for (const sent of unanswered) sent.attempt = 'cut'
-  return { received, isLookedAfter: isWorking }
+  summary.faults.push(...faults)
 }
 
-/** The server that is left in peace: everything is answered, listed and closed. */
-async function lastRun({ victim, ledger, left, random }: Round): Promise<void> {
-  const url = await victim.open()
-  if (url === undefined) throw new Error(`the server did not start: ${victim.complaints.join('\n')}`)
-  const client = createClient({ url, victim, ledger, pickBinding: pickerOf(random), onTold: () => {} })
-  await lookAfter(ledger, client, random.fork(), left)
-  for (const { message, attempt } of ledger.sends.values()) {
-    if (attempt !== 'answered') ledger.faults.push(`message ${message.messageId} was never answered`)
+function countAtKill(summary: Summary, log: Log | undefined, received: readonly Sent[], places: Messages): void {
+  for (const { state, holder, waiting } of log?.tasks.values() ?? []) {
+    if (isFinal(state)) continue
+    summary.inFlight++
+    if (holder !== undefined && waiting === undefined) summary.atWork++
   }
-  const listed = await client.list()
-  if (new Set(listed).size !== listed.length) ledger.faults.push('the list names a task twice')
-  const known = new Set([...ledger.sends.values()].flatMap(({ taskId }) => (taskId === undefined ? [] : [taskId])))
-  for (const id of known) if (!listed.includes(id)) ledger.faults.push(`lost: the list does not name task ${id}`)
-  victim.stop()
-  if ((await victim.gone) !== 0) ledger.faults.push('the server did not end in order')
-  ledger.faults.push(...victim.complaints)
-}
-
-interface Aim {
-  /** What is counted: messages received, things acknowledged; or milliseconds since the file was opened. */
-  readonly at: 'received' | 'told' | 'moment'
-  readonly count: number
-  /** Counts from the start, when the server is still asked about what the last one left. */
-  readonly isEarly: boolean
-}
-
-function aimOf(random: Random): Aim {
-  if (random.chance(8)) return { at: 'told', count: random.between(1, 15), isEarly: true }
-  if (random.chance(4)) return { at: 'moment', count: random.between(1, 150), isEarly: true }
-  if (random.chance(75)) return { at: 'received', count: random.between(1, 40), isEarly: false }
-  if (random.chance(60)) return { at: 'told', count: random.between(1, 100), isEarly: false }
-  return { at: 'moment', count: random.between(100, 600), isEarly: false }
-}
-
-function countInFlight(summary: Summary, received: readonly Sent[], places: Messages): void {
   if (received.length === 0) return
-  summary.inFlight++
+  summary.unanswered++
   if (received.some(({ message }) => places.has(message.messageId))) summary.committedUnanswered++
   if (received.some(({ message }) => !places.has(message.messageId))) summary.lostUnanswered++
 }
 
-function pickerOf(random: Random): () => BindingName {
-  const own = random.fork()
-  return () => own.pick(bindingNames)
+function addCounts(summary: Summary, { runs, takeovers, evictions }: Victim['counts']): void {
+  summary.runs += runs
+  summary.takeovers += takeovers
+  summary.evictions += evictions
 }

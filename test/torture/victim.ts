@@ -13,15 +13,28 @@ export interface Victim {
    * @param onReceived the server has a message and has not begun to write it
    */
   open(onReceived?: (messageId: string) => void): Promise<string | undefined>
+  /** Gives the signal `go` to a task. Settles with `kept`, with the name of the error, or undefined when the process has ended. */
+  signal(taskId: string, value: string): Promise<string | undefined>
+  /** Takes a task away from its run, which goes on. */
+  takeOver(taskId: string): void
   /** SIGKILL, at once. */
   kill(): void
-  readonly isKilled: boolean
   /** SIGTERM. */
   stop(): void
+  /** Whether it was told to end: from then on it may break off, or refuse whatever is asked. */
+  readonly isEnding: boolean
   /** The process is gone and all it said has been read; its exit code, if it had one. */
   readonly gone: Promise<number | null>
   /** Error lines of its log. */
   readonly complaints: readonly string[]
+  /** Runs that have begun and were neither stopped nor have ended, by their tasks. */
+  readonly live: ReadonlyMap<string, ReadonlySet<string>>
+  /** The run of each task that began last. */
+  readonly latest: ReadonlyMap<string, string>
+  /** The epoch of each run that has begun. */
+  readonly epochs: ReadonlyMap<string, number>
+  /** What has happened in it so far. */
+  readonly counts: { readonly runs: number; readonly takeovers: number; readonly evictions: number }
 }
 
 export interface VictimOptions {
@@ -33,43 +46,85 @@ const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 const pinoError = 50
 
 export function startVictim({ file, sabotage }: VictimOptions): Victim {
-  const child = spawn(process.execPath, [script, file, ...(sabotage === undefined ? [] : [sabotage])], {
-    env: { PATH: process.env['PATH'] },
-  })
+  const options = sabotage === undefined ? [] : ['--sabotage', sabotage]
+  const child = spawn(process.execPath, [script, file, ...options], { env: { PATH: process.env['PATH'] } })
   const complaints: string[] = []
-  let isKilled = false
+  const live = new Map<string, Set<string>>()
+  const epochs = new Map<string, number>()
+  const latest = new Map<string, string>()
+  const claimed = new Map<string, number>()
+  const counts = { runs: 0, takeovers: 0, evictions: 0 }
+  const signals = new Map<string, (outcome: string | undefined) => void>()
+  let isEnding = false
   let listening: (url: string | undefined) => void = () => {}
   let received: (messageId: string) => void = () => {}
   const url = new Promise<string | undefined>((resolve) => {
     listening = resolve
   })
+  const say = (line: string) => void child.stdin.write(`${line}\n`)
+  const words: Readonly<Record<string, (first: string, second: string, third: string | undefined) => void>> = {
+    received: (messageId) => received(messageId),
+    listening: (at) => listening(at),
+    signal: (id, outcome) => signals.get(id)?.(outcome),
+    takeover: () => counts.takeovers++,
+    claimed: (taskId, epoch) => void claimed.set(taskId, Number(epoch)),
+    begun(taskId, run) {
+      counts.runs++
+      // A task that is claimed as it is made is in its first.
+      latest.set(taskId, run)
+      epochs.set(run, claimed.get(taskId) ?? 1)
+      const runs = live.get(taskId) ?? new Set()
+      live.set(taskId, runs.add(run))
+    },
+    stopped(taskId, run, reason) {
+      if (reason === 'evicted') counts.evictions++
+      live.get(taskId)?.delete(run)
+    },
+    ended: (taskId, run) => void live.get(taskId)?.delete(run),
+  }
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const [word, rest = ''] = line.split(' ')
-    if (word === 'received') received(rest)
-    if (word === 'listening') listening(rest)
+    const [word = '', first = '', second = '', third] = line.split(' ')
+    words[word]?.(first, second, third)
   })
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (isComplaint(line)) complaints.push(line)
   })
-  const gone = ended(child).finally(() => listening(undefined))
+  const gone = ended(child).finally(() => {
+    listening(undefined)
+    for (const settle of signals.values()) settle(undefined)
+  })
   // It may be gone before it has read the line.
   child.stdin.on('error', () => {})
   return {
     open(onReceived = () => {}) {
       received = onReceived
-      child.stdin.write('open\n')
+      say('open')
       return url
     },
+    signal(taskId, value) {
+      const id = String(signals.size)
+      const settled = new Promise<string | undefined>((resolve) => void signals.set(id, resolve))
+      say(`signal ${id} ${taskId} ${value}`)
+      return Promise.race([settled, gone.then(() => undefined)])
+    },
+    takeOver: (taskId) => say(`takeover ${taskId}`),
     complaints,
+    live,
+    latest,
+    epochs,
+    counts,
     gone,
-    get isKilled() {
-      return isKilled
+    get isEnding() {
+      return isEnding
     },
     kill() {
-      isKilled = true
+      isEnding = true
       child.kill('SIGKILL')
     },
-    stop: () => void child.kill('SIGTERM'),
+    stop() {
+      isEnding = true
+      child.kill('SIGTERM')
+    },
   }
 }
 
