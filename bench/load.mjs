@@ -31,12 +31,13 @@ export function requests(url) {
  * Keeps `connections` busy until `total` requests are answered or `ms` have passed.
  *
  * @param make the bytes of the next request
+ * @param onAnswer told the body of each answer
  * @throws on any status but 200 and on an answer in which `expected` does not occur
  */
 export async function load(
   url,
   make,
-  { connections = 32, total = Number.POSITIVE_INFINITY, ms = Number.POSITIVE_INFINITY, expected = '' },
+  { connections = 32, total = Number.POSITIVE_INFINITY, ms = Number.POSITIVE_INFINITY, expected = '', onAnswer = () => {} },
 ) {
   const end = performance.now() + ms
   const begun = performance.now()
@@ -51,6 +52,7 @@ export async function load(
         const at = performance.now()
         last = await exchange(socket, make())
         waits.push(performance.now() - at)
+        onAnswer(last)
         if (!last.includes(expected)) throw new Error(`${JSON.stringify(expected)} was expected: ${last}`)
       }
     } finally {

@@ -13,8 +13,9 @@ import { measureGrowth } from './growth.mjs'
 import { measureLeavers } from './leavers.mjs'
 import { measureRequests } from './requests.mjs'
 import { pinLoad } from './start.mjs'
+import { measureWaiting } from './waiting.mjs'
 
-const suites = { requests: measureRequests, chunks: measureChunks, growth: measureGrowth, leavers: measureLeavers }
+const suites = { requests: measureRequests, chunks: measureChunks, growth: measureGrowth, leavers: measureLeavers, waiting: measureWaiting }
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, json: { type: 'string' } } })
 const names = values.only ?? Object.keys(suites)
