@@ -118,7 +118,7 @@ const scripts = {
     const values = []
     for (let round = 1; round <= count; round++) {
       yield working(`${run} about to do ${round}`)
-      values.push(await step(`work-${round}`, 40))
+      values.push(await step(`work-${round}`, 100))
       // Right behind the step: where the task was taken away meanwhile, this is what a stale run tries to say.
       yield working(`${run} did ${round}`)
       await task.sleep(10)

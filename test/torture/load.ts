@@ -96,11 +96,11 @@ async function act(options: LoadOptions): Promise<void> {
     return client.signal(taskId, `value-${++values}`)
   }
   const word = random.pick(words)
-  const rest = word === 'echo' || word === 'fail' ? 'x'.repeat(random.between(0, 2000)) : String(random.between(1, 5))
+  const rest = word === 'echo' || word === 'fail' ? 'x'.repeat(random.between(0, 2000)) : String(random.between(1, 4))
   const sent = note(ledger, `${word} ${rest}`)
   await send(options, sent)
-  // It is in the middle of a step now.
-  if (word === 'linger' && sent.taskId !== undefined && random.chance(40)) victim.takeOver(sent.taskId)
+  // It is in the middle of a step now, or waits for a message: its run goes on when that comes, and has lost the task by then.
+  if ((word === 'linger' || word === 'hold') && sent.taskId !== undefined && random.chance(50)) victim.takeOver(sent.taskId)
 }
 
 /** Settles with the answer, of a stream with its first frame. */

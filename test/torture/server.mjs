@@ -1,10 +1,10 @@
 /**
  * The server that is killed.
  *
- * Lines that come in: `open` lets it open its file; `signal ID TASK VALUE` gives a task a signal; `takeover TASK` takes a task
- * away from its run, as another process would that holds this one for dead: the run goes on, and finds out.
+ * Lines that come in: `open` lets it open its file; `signal ID TASK VALUE` gives a task a signal; `takeover TASK` hands a task
+ * to the neighbour.
  * Lines that go out: where it listens, which message it has received before it handles it, which signals were kept or
- * refused, which tasks were claimed in which epoch, and the fate of each run.
+ * refused, which tasks were claimed in which epoch, and the fate of each run; what the neighbour says begins with its name.
  */
 
 import { writeSync } from 'node:fs'
@@ -13,6 +13,7 @@ import { parseArgs } from 'node:util'
 import { bearerTokens, serve, sqlite } from '../../dist/src/index.js'
 import { createScript } from './agent.mjs'
 import { openEffects } from './effects.mjs'
+import { createNeighbour } from './neighbour.mjs'
 import { sabotaged } from './sabotage.mjs'
 
 const {
@@ -21,46 +22,63 @@ const {
 } = parseArgs({ allowPositionals: true, options: { sabotage: { type: 'string' } } })
 
 const say = (line) => writeSync(1, `${line}\n`)
+const sayNeighbour = (line) => say(`neighbour ${line}`)
 
 /** Few enough waiting runs that some are evicted, and a short time to stop in. */
 const limits = { waitingRuns: 8, shutdownMs: 2000 }
 
-let opened
 /** The store, telling of each message that reaches it. Nothing of it has been written by then. */
-const telling = (source) => ({
-  async open(options) {
-    const store = await source.open(options)
-    const tell = (inbound) => inbound && say(`received ${inbound.messageId}`)
-    opened = {
-      ...store,
-      create(task, onAccepted) {
-        tell(task.inbound)
-        return store.create(task, onAccepted)
-      },
-      update(ref, decide, inbound) {
-        tell(inbound)
-        return store.update(ref, decide, inbound)
-      },
-      async claim(ref, holder) {
-        const claimed = await store.claim(ref, holder)
-        if (claimed) say(`claimed ${claimed.header.id} ${claimed.header.epoch}`)
-        return claimed
-      },
-    }
-    return opened
-  },
-})
+function telling(store, say) {
+  const tell = (inbound) => inbound && say(`received ${inbound.messageId}`)
+  return {
+    ...store,
+    create(task, onAccepted) {
+      tell(task.inbound)
+      return store.create(task, onAccepted)
+    },
+    update(ref, decide, inbound) {
+      tell(inbound)
+      return store.update(ref, decide, inbound)
+    },
+    async claim(ref, holder) {
+      const claimed = await store.claim(ref, holder)
+      if (claimed) say(`claimed ${claimed.header.id} ${claimed.header.epoch}`)
+      return claimed
+    },
+  }
+}
 
-let opening
+async function start() {
+  const effect = openEffects(`${file}.effects`)
+  const source = sabotage === undefined ? sqlite(file) : sabotaged(file, sabotage)
+  let neighbour
+  const store = {
+    async open(options) {
+      const opened = await source.open(options)
+      neighbour = createNeighbour(opened, (view) => telling(view, sayNeighbour))
+      return telling(neighbour.first, say)
+    },
+  }
+  const server = await serve(createScript({ effect, say }), { store, limits, auth: bearerTokens({ alice: 'alice' }) })
+  const second = await neighbour.open(createScript({ effect, say: sayNeighbour }), { limits })
+  return {
+    server,
+    neighbour,
+    async close() {
+      await second.close()
+      await server.close()
+    },
+  }
+}
+
+let starting
 const commands = {
   async open() {
-    const effect = openEffects(`${file}.effects`)
-    const store = telling(sabotage === undefined ? sqlite(file) : sabotaged(file, sabotage))
-    opening = serve(createScript({ effect, say }), { store, limits, auth: bearerTokens({ alice: 'alice' }) })
-    say(`listening ${(await opening).url}`)
+    starting = start()
+    say(`listening ${(await starting).server.url}`)
   },
   async signal(id, taskId, value) {
-    const server = await opening
+    const { server } = await starting
     const word = await server.signal(taskId, 'go', value).then(
       () => 'kept',
       (error) => error.name,
@@ -68,12 +86,8 @@ const commands = {
     say(`signal ${id} ${word}`)
   },
   async takeover(taskId) {
-    const found = await opened.locate(taskId)
-    if (!found) return
-    const { result: isTaken } = await opened.update(found.ref, ({ holder }) =>
-      holder === undefined ? { result: false } : { result: true, write: { events: [], holder: null } },
-    )
-    if (isTaken) say('takeover')
+    const { neighbour } = await starting
+    if (await neighbour.takeOver(taskId)) say('takeover')
   },
 }
 
@@ -88,7 +102,7 @@ createInterface({ input: process.stdin }).on('line', (line) => {
 })
 
 process.once('SIGTERM', async () => {
-  const server = await opening
-  await server?.close()
+  const started = await starting
+  await started?.close()
   process.exit(0)
 })

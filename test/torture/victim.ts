@@ -15,7 +15,7 @@ export interface Victim {
   open(onReceived?: (messageId: string) => void): Promise<string | undefined>
   /** Gives the signal `go` to a task. Settles with `kept`, with the name of the error, or undefined when the process has ended. */
   signal(taskId: string, value: string): Promise<string | undefined>
-  /** Takes a task away from its run, which goes on. */
+  /** Hands a task to another runtime; the run that had it goes on. */
   takeOver(taskId: string): void
   /** SIGKILL, at once. */
   kill(): void
@@ -29,7 +29,7 @@ export interface Victim {
   readonly complaints: readonly string[]
   /** Runs that have begun and were neither stopped nor have ended, by their tasks. */
   readonly live: ReadonlyMap<string, ReadonlySet<string>>
-  /** The run of each task that began last. */
+  /** The run of each task that began last, unless it was taken away from this process. */
   readonly latest: ReadonlyMap<string, string>
   /** The epoch of each run that has begun. */
   readonly epochs: ReadonlyMap<string, number>
@@ -53,6 +53,7 @@ export function startVictim({ file, sabotage }: VictimOptions): Victim {
   const epochs = new Map<string, number>()
   const latest = new Map<string, string>()
   const claimed = new Map<string, number>()
+  const claimedNext = new Map<string, number>()
   const counts = { runs: 0, takeovers: 0, evictions: 0 }
   const signals = new Map<string, (outcome: string | undefined) => void>()
   let isEnding = false
@@ -62,7 +63,7 @@ export function startVictim({ file, sabotage }: VictimOptions): Victim {
     listening = resolve
   })
   const say = (line: string) => void child.stdin.write(`${line}\n`)
-  const words: Readonly<Record<string, (first: string, second: string, third: string | undefined) => void>> = {
+  const words: Readonly<Record<string, (first: string, second: string, third: string) => void>> = {
     received: (messageId) => received(messageId),
     listening: (at) => listening(at),
     signal: (id, outcome) => signals.get(id)?.(outcome),
@@ -80,10 +81,18 @@ export function startVictim({ file, sabotage }: VictimOptions): Victim {
       if (reason === 'evicted') counts.evictions++
       live.get(taskId)?.delete(run)
     },
+    // Nobody can tell its runs of a cancel that came in elsewhere: they find out by themselves.
+    neighbour(word, taskId, more) {
+      if (word === 'claimed') claimedNext.set(taskId, Number(more))
+      if (word !== 'begun') return
+      counts.runs++
+      epochs.set(more, claimedNext.get(taskId) ?? 0)
+      latest.delete(taskId)
+    },
     ended: (taskId, run) => void live.get(taskId)?.delete(run),
   }
   createInterface({ input: child.stdout }).on('line', (line) => {
-    const [word = '', first = '', second = '', third] = line.split(' ')
+    const [word = '', first = '', second = '', third = ''] = line.split(' ')
     words[word]?.(first, second, third)
   })
   createInterface({ input: child.stderr }).on('line', (line) => {
