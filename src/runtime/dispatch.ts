@@ -5,8 +5,7 @@ import type { Claimed, Store, TaskHeader, TaskRef } from '../store/store.js'
 import type { Log } from '../support/log.js'
 import { openBody, type Vault } from '../support/vault.js'
 import type { World } from '../support/world.js'
-import { uuid } from '../support/world.js'
-import { agentMessage, nextTimestamp, statusEvent } from '../task/make-event.js'
+import { failTask } from './fail-task.js'
 import type { LeftRecord } from './ledger.js'
 import type { Places } from './places.js'
 import { type BegunTurn, readTurn } from './turn.js'
@@ -32,7 +31,7 @@ interface DispatchOptions {
   /** How many runs there are, waiting ones too. */
   readonly running: () => number
   /** A task of ours that has no run after all. */
-  readonly giveBack: (header: TaskHeader) => Promise<void>
+  readonly giveBack: (header: TaskHeader) => void
 }
 
 export interface Dispatcher {
@@ -119,14 +118,14 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       log.error('a task could not be taken up', { error })
       places.give()
       const header = await store.header(ref).catch(() => undefined)
-      if (header) void options.giveBack(header)
+      if (header) options.giveBack(header)
       return
     }
     if (!claimed) return places.give()
     const { header } = claimed
     try {
       const records = await opened(claimed)
-      const begun = records && (await readTurn({ store, vault }, header, claimed.records))
+      const begun = records && (await readTurn(store, header, records))
       if (begun && !isClosed) {
         // It may have been canceled meanwhile, when nobody here could be told.
         if (isStillOurs(await store.header(ref), header)) return options.begin(claimed, begun, records)
@@ -136,7 +135,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       log.error('a task could not be taken up', { taskId: header.id, error })
     }
     places.give()
-    void options.giveBack(header)
+    options.giveBack(header)
   }
 
   /** The records with what is in them; undefined where they cannot be opened, and the task has been failed for that. */
@@ -155,7 +154,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       log.error('the records of a task cannot be read, and the task is failed', { taskId, error })
       await store.update(ref, (now) => ({
         result: undefined,
-        ...failed(now, 'What the agent had recorded cannot be read any more.', world),
+        ...failTask(now, 'What the agent had recorded cannot be read any more.', world),
       }))
       return undefined
     }
@@ -204,12 +203,4 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
 
 function isStillOurs(now: TaskHeader | undefined, { epoch, holder }: TaskHeader): boolean {
   return now !== undefined && now.epoch === epoch && now.holder === holder && !isFinal(now.state)
-}
-
-/** The write that fails a task which nobody can go on with; none if it has ended. */
-export function failed(header: TaskHeader, reason: string, world: World) {
-  if (isFinal(header.state)) return {}
-  const message = agentMessage(header, uuid(world), [{ text: reason }])
-  const event = statusEvent(header, 'TASK_STATE_FAILED', nextTimestamp(header.statusTimestamp, world.now()), message)
-  return { write: { events: [event], holder: null, waiting: null } }
 }

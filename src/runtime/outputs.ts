@@ -3,7 +3,7 @@
 import type { Artifact, Part } from '../protocol/wire.js'
 import type { NewEvent } from '../task/event.js'
 import { artifactEvent, type TaskIds } from '../task/make-event.js'
-import type { Output } from './output.js'
+import { copyParts, type Output } from './output.js'
 
 type ArtifactOutput = Exclude<Output, { readonly kind: 'working' }>
 
@@ -42,7 +42,11 @@ export class Outputs {
     const artifact = append ? artifactOf(output, output.parts) : artifactOf(output, [...(before?.artifact.parts ?? []), ...output.parts])
     const isOut = append || !isSilent
     // What is out is in the log; only what is not has to be remembered.
-    this.#made.set(output.artifactId, { artifact: isOut ? artifactOf(output, []) : copyOf(artifact), isClosed, isOut })
+    this.#made.set(output.artifactId, {
+      artifact: isOut ? artifactOf(output, []) : { ...artifact, parts: copyParts(artifact.parts) },
+      isClosed,
+      isOut,
+    })
     return isSilent ? undefined : artifactEvent(this.#ids, artifact, { append, last: isClosed })
   }
 
@@ -51,12 +55,6 @@ export class Outputs {
     const unsent = [...this.#made.values()].filter(({ isOut }) => !isOut)
     return unsent.map(({ artifact, isClosed }) => artifactEvent(this.#ids, artifact, { append: false, last: isClosed }))
   }
-}
-
-/** What the agent does to its parts later changes nothing. */
-function copyOf(artifact: Artifact): Artifact {
-  // From the text of an artifact.
-  return JSON.parse(JSON.stringify(artifact)) as Artifact
 }
 
 function artifactOf(output: ArtifactOutput, parts: readonly Part[]): Artifact {

@@ -4,7 +4,7 @@ import type { Decision, Store, TaskHeader, TaskRef } from '../store/store.js'
 import type { Log } from '../support/log.js'
 import type { World } from '../support/world.js'
 import type { Agent } from './agent.js'
-import { failed } from './dispatch.js'
+import { failTask } from './fail-task.js'
 
 /** A task that has taken so many processes with it, without a sign of progress, is given up. */
 const mostTakeovers = 3
@@ -39,8 +39,8 @@ function takeOver(header: TaskHeader, { agent, world }: RecoverOptions): Decisio
   if (waiting !== undefined) return { result: undefined, write: { events: [], holder: null } }
   const attempt = header.attempt + 1
   if (agent.recovery === 'fail')
-    return { result: undefined, ...failed(header, 'The server stopped while the agent was working on this task.', world) }
+    return { result: undefined, ...failTask(header, 'The server stopped while the agent was working on this task.', world) }
   if (attempt > mostTakeovers)
-    return { result: undefined, ...failed(header, `The agent was started ${attempt} times and came no further.`, world) }
+    return { result: undefined, ...failTask(header, `The agent was started ${attempt} times and came no further.`, world) }
   return { result: undefined, write: { events: [], holder: null, attempt } }
 }

@@ -10,8 +10,6 @@ import { validate } from './schema.js'
 import type { SkillDefinition } from './skill.js'
 import { textOf } from './turn.js'
 
-export { skillMember }
-
 const longestName = 64 // characters of what the caller sent
 
 export type Route =

@@ -1,9 +1,10 @@
 /** The function of an agent with skills: it finds the skill of the task, calls it, and looks at what it gives. */
 
+import { skillMember } from '../protocol/skill.js'
 import type { Json, Message } from '../protocol/wire.js'
 import type { Run } from './agent.js'
 import { Ending, endOfTurn, inputRequired, isGenerator, toParts } from './output.js'
-import { type Route, type Router, skillMember } from './route-skill.js'
+import type { Route, Router } from './route-skill.js'
 import { validate } from './schema.js'
 import type { SkillDefinition } from './skill.js'
 import type { TaskHandle } from './task.js'

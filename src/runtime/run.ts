@@ -77,10 +77,15 @@ export class Run {
   #hasRecorded = false
   #detached: StopReason | undefined
 
+  /** A record's body as the store keeps it. */
+  readonly #encode = async (key: string, body: object): Promise<string> => {
+    if (!this.#isSealed) return JSON.stringify(body)
+    return sealBody(this.#options.vault, { taskId: this.header.id, turn: this.header.turn, key }, body)
+  }
+
   constructor(options: RunOptions) {
     const { store, world, claimed, records, holder, agent } = options
     const { header } = claimed
-    const encode = (key: string, body: object) => this.#encode(key, body)
     this.#options = options
     this.header = header
     this.#isBegun = header.state !== 'TASK_STATE_SUBMITTED'
@@ -94,7 +99,7 @@ export class Run {
     this.#steps = new StepsInHand({
       ledger: this.#ledger,
       writer: this.#writer,
-      encode,
+      encode: this.#encode,
       begun: () => this.#begun(),
       onRecorded: () => this.#recorded(),
       onChange: () => this.#lookReady(),
@@ -107,7 +112,7 @@ export class Run {
       ledger: this.#ledger,
       writer: this.#writer,
       openBody: ({ key, body }) => openBody(options.vault, { taskId: header.id, turn: header.turn, key }, body),
-      encode,
+      encode: this.#encode,
       onOpen: (due) => {
         options.onOpen(due)
         this.#lookReady()
@@ -119,7 +124,7 @@ export class Run {
       records,
       writer: this.#writer,
       isSealed: () => this.#isSealed,
-      encode,
+      encode: this.#encode,
       fail: (error) => this.#failAuthor(error),
     })
     this.#inbox = createInbox({
@@ -200,7 +205,6 @@ export class Run {
   async #drive(): Promise<unknown> {
     const { agent, begun, fetch } = this.#options
     if (this.#isSealed) await this.#view.prepare()
-    const encode = (key: string, body: object) => this.#encode(key, body)
     const handle: TaskHandle = createTaskHandle({
       ...begun,
       header: this.header,
@@ -215,7 +219,7 @@ export class Run {
         ledger: this.#ledger,
         waits: this.#waits,
         steps: this.#steps,
-        encode,
+        encode: this.#encode,
         onWait: () => {
           this.#idle?.touch()
           this.#isBegun = true
@@ -290,11 +294,6 @@ export class Run {
   #lookReady(): void {
     if (!this.#isClosing || this.#detached || this.#steps.running > 0 || this.#writer.uncommitted > 0) return
     if (this.#hasRecorded || this.#steps.isHeldUp || this.#waits.isIdle || this.#inbox.isWaiting) this.#options.onReady()
-  }
-
-  async #encode(key: string, body: object): Promise<string> {
-    if (!this.#isSealed) return JSON.stringify(body)
-    return sealBody(this.#options.vault, { taskId: this.header.id, turn: this.header.turn, key }, body)
   }
 
   #finish(end: TurnEnd): void {

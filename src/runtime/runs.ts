@@ -53,16 +53,20 @@ export function createRuns(options: RunsOptions): Runs {
   const handing = new WeakSet<Run>()
   const leaving = new Set<Promise<void>>()
   const places: Places = createPlaces(options.concurrency, () => dispatcher.wake())
-  const isHeld = (ref: TaskRef) => active.get(ref)?.detached === undefined && active.has(ref)
+  /** The run of a task, unless it was told to stop. */
+  const liveRun = (ref: TaskRef) => {
+    const run = active.get(ref)
+    return run?.detached === undefined ? run : undefined
+  }
   const dispatcher = createDispatcher({
     ...options,
     holder,
     places,
     begin: (claimed, begun, records) => beginRun(claimed, begun, { records, isNew: false }),
     wakeRun: (ref) => {
-      if (!isHeld(ref)) return false
-      active.get(ref)?.wake()
-      return true
+      const run = liveRun(ref)
+      run?.wake()
+      return run !== undefined
     },
     giveBack: (header) => giveBack(header),
     running: () => active.size,
@@ -97,7 +101,7 @@ export function createRuns(options: RunsOptions): Runs {
       onOpen: (due) => {
         if (due !== undefined) dispatcher.dueAt(due)
       },
-      onReady: () => void handBack(run, 'shutdown'),
+      onReady: () => handBack(run, 'shutdown'),
     })
     // Whoever had the task before has lost it, and may not know yet.
     active.get(ref)?.detach('fenced')
@@ -146,7 +150,7 @@ export function createRuns(options: RunsOptions): Runs {
   }
 
   function onDetached(run: Run, place: { readonly end: () => void }): void {
-    if (run.detached === 'lost') void giveBack(run.header)
+    if (run.detached === 'lost') giveBack(run.header)
     waiting.delete(run)
     const clear = world.timer(lingerMs, () => leave(run, place))
     // Until then the timer would keep all of the run in memory.
@@ -161,12 +165,12 @@ export function createRuns(options: RunsOptions): Runs {
       if (!run.isWaiting) continue
       over--
       waiting.delete(run)
-      void handBack(run, 'evicted')
+      handBack(run, 'evicted')
     }
   }
 
   /** By a commit; only then the run is told. */
-  async function handBack(run: Run, reason: StopReason): Promise<void> {
+  function handBack(run: Run, reason: StopReason): void {
     if (handing.has(run)) return
     handing.add(run)
     const { ref, epoch } = run.header
@@ -177,45 +181,42 @@ export function createRuns(options: RunsOptions): Runs {
         run.detach('lost')
       },
     )
-    await track(given)
+    track(given)
   }
 
   /** Of the run of that epoch, or else of whatever has no run here. */
   async function clearHolder(ref: TaskRef, epoch?: number): Promise<void> {
-    const hasRun = (of: number) => isHeld(ref) && active.get(ref)?.header.epoch === of
     await store.update(ref, (header) => {
-      const isMeant = epoch === undefined ? !hasRun(header.epoch) : header.epoch === epoch
+      const isMeant = epoch === undefined ? liveRun(ref)?.header.epoch !== header.epoch : header.epoch === epoch
       return header.holder === holder && isMeant ? { result: undefined, write: { events: [], holder: null } } : { result: undefined }
     })
   }
 
   /** A task of ours that has no run: given back as soon as the store is able to do so. */
-  async function giveBack({ ref, caller, id }: TaskHeader): Promise<void> {
-    const given = (async () => {
-      for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.most)) {
-        try {
-          await sleep(world, pause, closing.signal).catch(() => undefined)
-          // What was lost may have been the task itself.
-          if (await store.find(caller, id)) await clearHolder(ref)
-          return
-        } catch (error) {
-          log.warn('a task could not be given back yet', { error })
-          // Whoever waits learns it now, not when the store has recovered.
-          feed.interrupt(ref, new UnavailableError('What the agent did could not be stored. Read the task again later.', { cause: error }))
-          if (closing.signal.aborted) return
-        }
-      }
-    })()
-    await track(given)
+  function giveBack(header: TaskHeader): void {
+    track(untilGivenBack(header))
   }
 
-  async function track(work: Promise<void>): Promise<void> {
-    leaving.add(work)
-    try {
-      await work
-    } finally {
-      leaving.delete(work)
+  async function untilGivenBack({ ref, caller, id }: TaskHeader): Promise<void> {
+    for (let pause = pauseMs.first; ; pause = Math.min(pause * 2, pauseMs.most)) {
+      try {
+        await sleep(world, pause, closing.signal).catch(() => undefined)
+        // What was lost may have been the task itself.
+        if (await store.find(caller, id)) await clearHolder(ref)
+        return
+      } catch (error) {
+        log.warn('a task could not be given back yet', { error })
+        // Whoever waits learns it now, not when the store has recovered.
+        feed.interrupt(ref, new UnavailableError('What the agent did could not be stored. Read the task again later.', { cause: error }))
+        if (closing.signal.aborted) return
+      }
     }
+  }
+
+  /** A stop waits for it. It does not reject. */
+  function track(work: Promise<void>): void {
+    leaving.add(work)
+    void work.then(() => leaving.delete(work))
   }
 
   async function close(): Promise<void> {
@@ -231,7 +232,7 @@ export function createRuns(options: RunsOptions): Runs {
     })()
     await Promise.race([gone, sleep(world, options.graceMs, grace.signal, { holds: true }).catch(() => undefined)])
     grace.abort()
-    for (const run of runs()) void handBack(run, 'shutdown')
+    for (const run of runs()) handBack(run, 'shutdown')
     await Promise.all(leaving)
     stopListening()
   }

@@ -4,6 +4,7 @@ import { TaskNotFoundError, UnsupportedOperationError } from '../protocol/errors
 import { isFinal } from '../protocol/states.js'
 import type { Json } from '../protocol/wire.js'
 import type { Decision, Store, TaskHeader, TaskRef } from '../store/store.js'
+import { jsonText } from '../support/json-text.js'
 import { isText, show } from '../support/options.js'
 import { sealBody, type Vault } from '../support/vault.js'
 import type { SignalBody, WaitBody } from './record-bodies.js'
@@ -65,12 +66,7 @@ function keep(name: string, signal: string, kept: string | undefined) {
 }
 
 function textOf(name: string, value: Json): string {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch {
-    // It refers to itself, or holds what JSON does not know.
-  }
+  const text = jsonText(value)
   if (text === undefined) throw new TypeError(`signal(…, ${JSON.stringify(name)}, …) takes a JSON value; it got ${show(value)}`)
   return `{"value":${text}}`
 }

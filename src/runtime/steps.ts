@@ -4,12 +4,13 @@ import type { Json } from '../protocol/wire.js'
 import type { TaskHeader } from '../store/store.js'
 import { digestHex } from '../support/crypto.js'
 import { durationMs } from '../support/duration.js'
+import { jsonText } from '../support/json-text.js'
 import { checkOptions, isFunction, isText, isWhole, type OptionRule, show } from '../support/options.js'
 import { sleep, type World } from '../support/world.js'
 import { type Emission, streamChunk } from './output.js'
 import type { StepBody, StreamBody } from './record-bodies.js'
 import { StepFailedError } from './run-errors.js'
-import type { StepContext, StepOptions } from './task.js'
+import type { StepContext, StepOptions, TaskHandle } from './task.js'
 
 /** Pauses between tries. */
 const pauseMs = { first: 1_000, most: 60_000 }
@@ -45,14 +46,7 @@ interface StepsOptions {
   readonly mayBegin: () => Promise<void>
 }
 
-export interface Steps {
-  step<T>(key: string, fn: (step: StepContext) => T | Promise<T>, options?: StepOptions): Promise<T>
-  stream(
-    artifactName: string,
-    fn: (step: StepContext) => AsyncIterable<string> | Iterable<string>,
-    options?: { readonly key?: string },
-  ): AsyncGenerator<Emission, string, void>
-}
+export type Steps = Pick<TaskHandle, 'step' | 'stream'>
 
 export function createSteps(options: StepsOptions): Steps {
   const { world, header, signal, recorded, fail } = options
@@ -178,12 +172,7 @@ async function never(): Promise<never> {
 
 function bodyOf(value: unknown): StepBody {
   if (value === undefined) return {}
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch {
-    // It refers to itself, or holds what JSON does not know.
-  }
+  const text = jsonText(value)
   if (text === undefined) return { error: { name: 'TypeError', message: `it gave what is no JSON value: ${show(value)}` } }
   // What JSON makes of a value is a JSON value.
   return { value: JSON.parse(text) as Json }

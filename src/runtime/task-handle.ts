@@ -4,6 +4,7 @@ import type { GuardedFetch } from '../net/guarded-fetch.js'
 import type { Json, Message } from '../protocol/wire.js'
 import type { TaskHeader } from '../store/store.js'
 import { guardedSignal } from '../support/abort.js'
+import { jsonText } from '../support/json-text.js'
 import type { Log } from '../support/log.js'
 import { show } from '../support/options.js'
 import { type Doors, forgettable } from './doors.js'
@@ -77,12 +78,7 @@ export function createTaskHandle(options: HandleOptions): TaskHandle {
 
 /** A copy, so that what the agent does to the value later changes nothing. */
 function copyJson(key: string, value: Json): Json {
-  let text: string | undefined
-  try {
-    text = JSON.stringify(value)
-  } catch {
-    // It refers to itself, or holds what JSON does not know.
-  }
+  const text = jsonText(value)
   if (text === undefined) throw new TypeError(`context.set(${JSON.stringify(key)}, …) takes a JSON value; it got ${show(value)}`)
   // Parsed from the text of a JSON value.
   return JSON.parse(text) as Json

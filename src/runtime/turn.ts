@@ -2,10 +2,11 @@
 
 import { isAtRest } from '../protocol/states.js'
 import type { Message, Task } from '../protocol/wire.js'
-import type { RecordWrite, RunRecord, Store, TaskHeader, TaskRef } from '../store/store.js'
-import { openBody, sealBody, type Vault } from '../support/vault.js'
+import type { RecordWrite, Store, TaskHeader, TaskRef } from '../store/store.js'
+import { sealBody, type Vault } from '../support/vault.js'
 import type { TaskEvent } from '../task/event.js'
 import { messageOf } from '../task/make-event.js'
+import type { LeftRecord } from './ledger.js'
 import type { TurnBody } from './record-bodies.js'
 import type { Turn } from './task.js'
 
@@ -36,16 +37,10 @@ export interface BegunTurn {
   readonly history: readonly Message[]
 }
 
-interface Needs {
-  readonly store: Store
-  readonly vault: Vault
-}
-
 /** The turn that a task is in, as its message began it. */
-export async function readTurn({ store, vault }: Needs, header: TaskHeader, records: readonly RunRecord[]): Promise<BegunTurn> {
-  const record = records.find(({ kind }) => kind === 'turn')
+export async function readTurn(store: Store, header: TaskHeader, records: readonly LeftRecord[]): Promise<BegunTurn> {
   // Only turnRecord writes it.
-  const body = record && ((await openBody(vault, { taskId: header.id, turn: header.turn, key: turnKey }, record.body)) as TurnBody)
+  const body = records.find(({ kind }) => kind === 'turn')?.body as TurnBody | undefined
   const { seq, claims, acceptedOutputModes, extensions } = body ?? {
     seq: header.turn === 1 ? 1 : await lastTurn(store, header.ref),
     claims: {},

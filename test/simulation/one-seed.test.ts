@@ -7,6 +7,8 @@ import { play } from './history.js'
 const seed = Number(process.env['ERRAND_SEED'])
 const plan = JSON.parse(process.env['ERRAND_PLAN'] ?? '{}')
 
+if (Number.isNaN(seed)) console.warn('Not played: one history alone. ERRAND_SEED names the seed that is to be played again.')
+
 test.skipIf(Number.isNaN(seed))(`no law is broken with seed ${seed}`, async () => {
   const told = (level: LogLevel) => (message: string, fields?: object) => console.log(level, message, fields)
   const log = { debug: told('debug'), info: told('info'), warn: told('warn'), error: told('error') }

@@ -41,8 +41,8 @@ export interface OpenSqliteOptions extends SqliteOptions {
   readonly world: World
   /** Wraps the connection that writes: where tests count statements and make commits fail. */
   readonly wrap?: (driver: Driver) => Driver
-  /** A connection, or what gives one, to use instead of opening the file: it is open when the store is closed again. */
-  readonly driver?: Driver | (() => Driver)
+  /** A connection to use instead of opening the file: it is open when the store is closed again. */
+  readonly driver?: Driver
   /** Where the sealing key is. Default: beside the file, or else in memory. */
   readonly sealingKey?: () => Uint8Array
 }
@@ -82,8 +82,7 @@ export async function openSqlite(file: string, options: OpenSqliteOptions): Prom
 }
 
 /** On a connection that outlives the store. */
-function openOn(given: Driver | (() => Driver), file: string, options: OpenSqliteOptions): Store {
-  const driver = typeof given === 'function' ? given() : given
+function openOn(driver: Driver, file: string, options: OpenSqliteOptions): Store {
   setUp(driver, file, options)
   return createStore({
     driver: options.wrap?.(driver) ?? driver,
