@@ -14,7 +14,7 @@ import {
   type OptionRule,
   show,
 } from '../support/options.js'
-import { isModes, isWholeText } from './card-rules.js'
+import { isModes } from './card-rules.js'
 import type { Emission, PartsLike } from './output.js'
 import { createRouter, type Router } from './route-skill.js'
 import { runSkills } from './run-skills.js'
@@ -128,8 +128,8 @@ function isExtension(value: unknown): value is AgentExtension {
 }
 
 const rules: Readonly<Record<string, OptionRule>> = {
-  name: { takes: 'a text', ok: isWholeText, required: true },
-  description: { takes: 'a text', ok: isWholeText, required: true },
+  name: { takes: 'a text', ok: isText, required: true },
+  description: { takes: 'a text', ok: isText, required: true },
   version: { takes: "a text such as '1.2.0'", ok: isText },
   inputModes: { takes: "a list of media types such as 'text/plain'", ok: isModes },
   outputModes: { takes: "a list of media types such as 'text/plain'", ok: isModes },

@@ -4,6 +4,7 @@ import type { Message, Part } from '../protocol/wire.js'
 import type { TaskRef } from '../store/store.js'
 import { durationMs } from '../support/duration.js'
 import { checkOptions, isFunction, isString, isText, isTextList, type OptionRule, show } from '../support/options.js'
+import { isWholeText } from '../support/whole-text.js'
 import { uuid, type World } from '../support/world.js'
 import type { AuthorizeBody, ConsentAsked } from './record-bodies.js'
 import { ConsentDeniedError, WaitTimeoutError } from './run-errors.js'
@@ -34,7 +35,11 @@ interface AuthorizeNeeds {
 
 const defaultTimeout = '24h'
 
-const words = { prompt: { takes: 'a text', ok: isString }, timeout: timeRule, key: { takes: 'a text', ok: isText } }
+const words = {
+  prompt: { takes: 'a text', ok: (value: unknown) => isString(value) && isWholeText(value) },
+  timeout: timeRule,
+  key: { takes: 'a text', ok: isText },
+}
 const oauthRules: Readonly<Record<string, OptionRule>> = {
   oauth: { takes: "the name of a provider of the server's option oauth", ok: isText, required: true },
   scopes: { takes: 'a list of texts', ok: isTextList, required: true },

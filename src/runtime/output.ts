@@ -2,9 +2,10 @@
 
 import { decode } from '../protocol/codec.js'
 import { A2AError } from '../protocol/errors.js'
-import { isWellFormed } from '../protocol/text.js'
 import type { Json, Part } from '../protocol/wire.js'
+import { jsonText } from '../support/json-text.js'
 import { checkOptions, isBoolean, isString, isText, type OptionRule } from '../support/options.js'
+import { checkWhole, isWholeText } from '../support/whole-text.js'
 
 export type PartLike = string | Part
 export type PartsLike = PartLike | readonly PartLike[]
@@ -59,7 +60,7 @@ export class Ending<O = unknown> {
 }
 
 const id: OptionRule = { takes: 'a text', ok: isText }
-const artifactRules = { id, description: { takes: 'a text', ok: isString } }
+const artifactRules = { id, description: { takes: 'a text', ok: (value: unknown) => isString(value) && isWholeText(value) } }
 const chunkRules = { id, last: { takes: 'true or false', ok: isBoolean } }
 
 /** A progress note: WORKING with a status message. Notes are shown to streams and push, and are not history. Spec §4.1.3. */
@@ -186,10 +187,9 @@ export function copyParts(parts: readonly Part[]): readonly Part[] {
   return JSON.parse(JSON.stringify(parts)) as Part[]
 }
 
-/** @throws {TypeError} where half of a pair of UTF-16 stands alone, as at the end of a text that was cut inside an emoji */
 function checkText(what: string, text: string): string {
-  if (isWellFormed(text)) return text
-  throw new TypeError(`${what} holds half of a character: ${JSON.stringify(text.slice(-20))}. Put text out in whole characters`)
+  checkWhole(what, text)
+  return text
 }
 
 export function toSomeParts(door: string, parts: PartsLike): readonly Part[] {
@@ -202,6 +202,8 @@ function checkPart(part: unknown): Part {
   try {
     return decode('Part', part)
   } catch (error) {
+    // Says where in the part half of a character stands, if that is the fault.
+    jsonText(part, 'a part')
     const why = error instanceof A2AError ? error.message : 'it is not JSON'
     throw new TypeError(`not a part: ${why.replace(/\.$/, '')}. A part is a string or an object with one of text, raw, url or data`, {
       cause: error,

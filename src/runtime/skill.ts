@@ -2,9 +2,9 @@
 
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { AgentExtension, JsonObject } from '../protocol/wire.js'
-import { checkOptions, isFunction, isPlainObject, isTextList, type OptionRule } from '../support/options.js'
+import { checkOptions, isFunction, isPlainObject, isText, isTextList, type OptionRule } from '../support/options.js'
 import type { Result, Returning } from './agent.js'
-import { isModes, isWholeText } from './card-rules.js'
+import { isModes } from './card-rules.js'
 import type { Ending } from './output.js'
 import { isSchema, jsonSchemaOf, toJsonObject } from './schema.js'
 import type { TaskHandle } from './task.js'
@@ -85,8 +85,8 @@ export type Skills = Readonly<Record<string, Skill>>
 const schemaRule: OptionRule = { takes: 'a schema of a library that speaks Standard Schema, such as zod', ok: isSchema }
 
 const rules: Readonly<Record<keyof SkillOptions<Schema, Schema>, OptionRule>> = {
-  name: { takes: 'a text', ok: isWholeText, required: true },
-  description: { takes: 'a text', ok: isWholeText, required: true },
+  name: { takes: 'a text', ok: isText, required: true },
+  description: { takes: 'a text', ok: isText, required: true },
   tags: { takes: 'a list of texts', ok: isTextList },
   examples: { takes: 'a list of texts', ok: isTextList },
   inputModes: { takes: "a list of media types such as 'text/plain'", ok: isModes },
@@ -120,7 +120,7 @@ export function skill<I extends Schema = undefined, O extends Schema = undefined
 /** Whether `value` has skills under their ids, at least one. */
 export function isSkills(value: unknown): boolean {
   if (!isPlainObject(value) || Object.keys(value).length === 0) return false
-  return Object.entries(value).every(([id, one]) => isWholeText(id) && Skill.definitionOf(one) !== undefined)
+  return Object.entries(value).every(([id, one]) => isText(id) && Skill.definitionOf(one) !== undefined)
 }
 
 /** The skills by their ids, as the runtime has them. */

@@ -1,5 +1,7 @@
 /** Options are checked once, at the door, and a wrong one ends in a sentence that says what to do. */
 
+import { isWholeText } from './whole-text.js'
+
 export interface OptionRule {
   /** Completes the sentence “name takes …”. */
   readonly takes: string
@@ -31,7 +33,8 @@ export function checkOptions(door: string, given: unknown, rules: Readonly<Recor
 }
 
 export const isString = (value: unknown): value is string => typeof value === 'string'
-export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== ''
+/** A text that says something and that UTF-8 can hold. */
+export const isText = (value: unknown): value is string => typeof value === 'string' && value.trim() !== '' && isWholeText(value)
 export const isBoolean = (value: unknown): value is boolean => typeof value === 'boolean'
 export const isFunction = (value: unknown): boolean => typeof value === 'function'
 export const isTextList = (value: unknown): boolean => Array.isArray(value) && value.every(isText)
