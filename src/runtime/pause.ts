@@ -4,9 +4,9 @@ import type { Json } from '../protocol/wire.js'
 import { type Duration, durationMs } from '../support/duration.js'
 import { checkOptions, isText, show } from '../support/options.js'
 import type { World } from '../support/world.js'
-import type { SignalBody, WaitBody } from './record-bodies.js'
+import type { WaitBody } from './record-bodies.js'
 import { WaitTimeoutError } from './run-errors.js'
-import { signalKey } from './signal.js'
+import { takeKept } from './signal.js'
 import { timeRule } from './steps.js'
 import type { WaitOptions } from './task.js'
 import type { WaitKeys } from './wait-keys.js'
@@ -43,12 +43,10 @@ export function signalWait(name: string, options: WaitOptions, { world, keys, op
     kind: 'wait',
     key: keys.key('wait', name, options.key),
     prepare: async () => (draft) => {
-      const kept = draft.find(0, signalKey(name))
-      // Only `signal` and this function write it.
-      const [signal, ...rest] = kept ? (JSON.parse(kept.body) as SignalBody).signals : []
-      if (signal !== undefined) {
-        draft.record({ turn: 0, kind: 'signal', key: signalKey(name), body: JSON.stringify({ signals: rest } satisfies SignalBody) })
-        return { settled: { signal } satisfies WaitBody }
+      const kept = takeKept(draft.find, name)
+      if (kept) {
+        draft.record(kept.record)
+        return { settled: { signal: kept.text } satisfies WaitBody }
       }
       return { waiting: { name, ...(timeoutMs !== undefined && { due: world.now() + timeoutMs }) }, body: '{}' }
     },

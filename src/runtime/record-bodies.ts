@@ -4,16 +4,23 @@ import type { Json, JsonObject } from '../protocol/wire.js'
 import type { Grant } from './task.js'
 
 /** A step: what came of it. `value` is absent where the function gave none. */
-export type StepBody = { readonly value?: Json } | { readonly error: { readonly name: string; readonly message: string } }
+export type StepBody = { readonly value?: Json } | { readonly error: Reason }
+
+/** What a record keeps of an error. */
+export interface Reason {
+  readonly name: string
+  readonly message: string
+}
 
 /** A stream: all of its text, or why it broke off. */
-export type StreamBody = { readonly text: string } | { readonly error: { readonly name: string; readonly message: string } }
+export type StreamBody = { readonly text: string } | { readonly error: Reason }
 
-/** A question: open, then answered by the event of that number, then judged. */
+/** A question: open, then answered by the event of that number, then judged, unless the judge failed. */
 export type AskBody =
   | { readonly asked: number }
   | { readonly answer: number }
   | { readonly answer: number; readonly value: Json }
+  | { readonly answer: number; readonly error: Reason }
   | { readonly timeout: true }
 
 /** What the consent page says. */
@@ -54,7 +61,13 @@ export interface TurnBody {
   readonly extensions: readonly string[]
 }
 
-/** Signals that came before anybody waited for them, oldest first: each the text of `{"value": …}`, sealed where the task's records are. */
+/** Signals that came before anybody waited for them, oldest first. */
 export interface SignalBody {
-  readonly signals: readonly string[]
+  readonly signals: readonly KeptSignal[]
+}
+
+export interface KeptSignal {
+  readonly name: string
+  /** Of `{"value": …}`, sealed where the task's records are. */
+  readonly text: string
 }

@@ -2,6 +2,7 @@
 
 import type { Task } from '../../src/index.js'
 import { isAtRest } from '../../src/protocol/states.js'
+import type { KeptSignal } from '../../src/runtime/record-bodies.js'
 import { signalKey } from '../../src/runtime/signal.js'
 import type { RecordKind, RecordWrite, TaskHeader } from '../../src/store/store.js'
 import { createVault, openBody } from '../../src/support/vault.js'
@@ -113,7 +114,8 @@ async function withSignals(
   { program, open }: { readonly program: Program; readonly open: Open },
 ): Promise<unknown> {
   if (kind === 'wait' && 'signal' in body) return { signal: await open(0, signalKey(signalName(program, key)), body.signal) }
-  if (kind === 'signal') return { signals: await Promise.all(body.signals.map((text: string) => open(0, key, text))) }
+  if (kind === 'signal')
+    return { signals: await Promise.all(body.signals.map(({ name, text }: KeptSignal) => open(0, signalKey(name), text))) }
   return body
 }
 
