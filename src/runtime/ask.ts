@@ -3,11 +3,13 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Json, Message, Part } from '../protocol/wire.js'
 import { durationMs } from '../support/duration.js'
+import { jsonText } from '../support/json-text.js'
 import { checkOptions, isText, type OptionRule } from '../support/options.js'
+import { checkWhole } from '../support/whole-text.js'
 import type { World } from '../support/world.js'
 import { copyParts, type PartLike, toSomeParts } from './output.js'
-import type { AskBody } from './record-bodies.js'
-import { WaitTimeoutError } from './run-errors.js'
+import type { AskBody, Reason } from './record-bodies.js'
+import { AnswerSchemaError, reasonOf, WaitTimeoutError } from './run-errors.js'
 import type { Draft } from './run-writer.js'
 import { isSchema, type Problem, validate } from './schema.js'
 import { timeRule } from './steps.js'
@@ -58,6 +60,7 @@ export function askWait(prompt: PartLike, options: AskOptions, { world, keys, me
       const { answer } = body as { readonly answer: number } // What accepting a message writes into an open question.
       if (!schema) return { settled: { answer } satisfies AskBody }
       const verdict = await judgeMessage(schema, await messageAt(answer))
+      if ('error' in verdict) return { settled: { answer, error: verdict.error } satisfies AskBody }
       if (!verdict.fits) return { again: (draft) => open(draft, [...parts, { text: complaint(verdict.problems) }]) }
       return { settled: { answer, value: verdict.value } satisfies AskBody }
     },
@@ -66,6 +69,7 @@ export function askWait(prompt: PartLike, options: AskOptions, { world, keys, me
       const body = given as AskBody // Only this file writes it.
       if ('timeout' in body) throw new WaitTimeoutError(`an answer to ${JSON.stringify(question)} within ${options.timeout}`)
       if ('value' in body) return body.value
+      if ('error' in body) throw new AnswerSchemaError(body.error.message)
       if (!('answer' in body)) throw new Error('a question that is open was taken for one that is answered')
       const message = await messageAt(body.answer)
       return { message, text: textOf(message) }
@@ -76,12 +80,17 @@ export function askWait(prompt: PartLike, options: AskOptions, { world, keys, me
 type Judged = { readonly fits: true; readonly value: Json } | { readonly fits: false; readonly problems: readonly Problem[] }
 
 /** The data part of an answer must fit, or where it has none its text, as it is or as JSON. */
-async function judgeMessage(schema: StandardSchemaV1, message: Message): Promise<Judged> {
+async function judgeMessage(schema: StandardSchemaV1, message: Message): Promise<Judged | { readonly error: Reason }> {
   let first: Judged | undefined
   for (const candidate of candidates(message)) {
-    const verdict = await validate(schema, candidate)
-    if (verdict.fits) return { fits: true, value: toJson(verdict.value) }
-    first ??= verdict
+    try {
+      const verdict = await validate(schema, candidate)
+      if (verdict.fits) return { fits: true, value: toJson(verdict.value) }
+      checkWhole('what the schema says of an answer', verdict.problems)
+      first ??= verdict
+    } catch (error) {
+      return { error: reasonOf(error) }
+    }
   }
   return first ?? { fits: false, problems: [{ path: '', description: 'the message has neither data nor text' }] }
 }
@@ -100,7 +109,7 @@ function candidates(message: Message): readonly unknown[] {
 
 /** What a rerun gets is what the first run gets: the value as JSON keeps it. */
 function toJson(value: unknown): Json {
-  const text: string | undefined = JSON.stringify(value)
+  const text = jsonText(value, 'what the schema of task.ask makes of an answer')
   if (text === undefined) throw new TypeError('the schema of task.ask makes of an answer what is no JSON value; an answer must be recorded')
   // Parsed from JSON.
   return JSON.parse(text) as Json

@@ -5,6 +5,7 @@ import { openBody, type Vault } from '../support/vault.js'
 import type { World } from '../support/world.js'
 import { askWait } from './ask.js'
 import { authorizeWait, type ConsentDesk } from './authorize.js'
+import type { Door } from './door.js'
 import type { Ledger } from './ledger.js'
 import { signalWait, sleepWait } from './pause.js'
 import { signalKey } from './signal.js'
@@ -24,10 +25,13 @@ interface DoorsOptions {
   readonly desk: ConsentDesk | undefined
   readonly header: TaskHeader
   readonly signal: AbortSignal
+  readonly door: Door
   readonly ledger: Ledger
   readonly waits: Waits
   readonly steps: StepsInHand
   readonly encode: (key: string, body: object) => Promise<string>
+  /** What the store gives. Where it gives nothing, that is no answer to what was awaited: the run is lost, and nothing settles. */
+  readonly reading: <T>(work: Promise<T>) => Promise<T>
   /** Before a wait: the task is at work from then on. */
   readonly onWait: () => void
   /** From here on all records are sealed. */
@@ -39,10 +43,10 @@ interface DoorsOptions {
 }
 
 export function createDoors(options: DoorsOptions): Doors {
-  const { store, world, vault, desk, header, signal, ledger, waits, encode, fail } = options
+  const { store, world, vault, desk, header, signal, door, ledger, waits, encode, fail } = options
   const { ref, id } = header
   const keys = createWaitKeys(fail)
-  const read = (seq: number) => messageAt(store, ref, seq)
+  const read = (seq: number) => options.reading(messageAt(store, ref, seq))
   const openSignal = (name: string, body: string) => openBody(vault, { taskId: id, turn: 0, key: signalKey(name) }, body)
   const steps = createSteps({
     world,
@@ -50,15 +54,19 @@ export function createDoors(options: DoorsOptions): Doors {
     signal,
     recorded: (kind, key, work, readBody) => options.steps.recorded(kind, key, work, readBody),
     isRecorded: (key) => ledger.has(key),
+    door,
     mayBegin: () => options.steps.mayBegin(),
+    onStream: (leave) => options.steps.reading(leave),
     onTry: (made) => options.steps.follow(made),
     fail,
   })
 
-  async function wait<T>(make: () => Wait<T>): Promise<T> {
-    const made = make()
-    options.onWait()
-    return waits.call(made)
+  function wait<T>(make: () => Wait<T>): Promise<T> {
+    return door.open(() => {
+      const made = make()
+      options.onWait()
+      return waits.call(made)
+    })
   }
 
   function authorize(request: ConsentRequest): Wait<Consent> {
@@ -79,21 +87,14 @@ export function createDoors(options: DoorsOptions): Doors {
   }
 
   return {
-    step: (key, fn, given) => forgettable(steps.step(key, fn, given)),
+    step: (key, fn, given) => door.open(() => steps.step(key, fn, given)),
     stream: steps.stream,
-    sleep: (duration, given = {}) => forgettable(wait(() => sleepWait(duration, given, { world, keys, openSignal }))),
+    sleep: (duration, given = {}) => wait(() => sleepWait(duration, given, { world, keys, openSignal })),
     // The overloads say what comes of which options.
     ask: ((prompt: Parameters<TaskHandle['ask']>[0], given = {}) =>
-      forgettable(wait(() => askWait(prompt, given, { world, keys, messageAt: read })))) as TaskHandle['ask'],
-    authorize: (request) => forgettable(wait(() => authorize(request))),
+      wait(() => askWait(prompt, given, { world, keys, messageAt: read }))) as TaskHandle['ask'],
+    authorize: (request) => wait(() => authorize(request)),
     // The author names the type of what comes with this signal; nothing else in the process knows it.
-    wait: ((name: string, given = {}) =>
-      forgettable(wait(() => signalWait(name, given, { world, keys, openSignal })))) as TaskHandle['wait'],
+    wait: ((name: string, given = {}) => wait(() => signalWait(name, given, { world, keys, openSignal }))) as TaskHandle['wait'],
   }
-}
-
-/** A promise that a function may forget to await: what it rejects with is no reason for the process to end. */
-export function forgettable<T>(promise: Promise<T>): Promise<T> {
-  promise.catch(() => undefined)
-  return promise
 }

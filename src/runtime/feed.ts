@@ -62,8 +62,10 @@ export function createFeed(store: Store): Feed {
     signal.throwIfAborted()
     const topic = open(ref)
     try {
-      for (let cursor = after; ; ) {
-        const batch = fromTail(topic, cursor) ?? (await store.events(ref, cursor))
+      for (let cursor = after, isFirst = true; ; isFirst = false) {
+        const kept = fromTail(topic, cursor)
+        // Who comes late looks for himself: those who are here may not have been told of the last commit.
+        const batch = kept === undefined || (isFirst && kept.length === 0) ? await store.events(ref, cursor) : kept
         signal.throwIfAborted()
         const last = batch.at(-1)
         if (last) {

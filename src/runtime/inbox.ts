@@ -7,6 +7,7 @@ import { checkOptions } from '../support/options.js'
 import type { World } from '../support/world.js'
 import type { Feed } from './feed.js'
 import type { Ledger } from './ledger.js'
+import type { Place } from './places.js'
 import type { TakeBody } from './record-bodies.js'
 import type { RunWriter } from './run-writer.js'
 import { timeRule } from './steps.js'
@@ -17,6 +18,8 @@ export interface Inbox {
   next(options?: { readonly timeout?: Duration }): Promise<Message | undefined>
   /** Whether a call of `next` waits for a message. */
   readonly isWaiting: boolean
+  /** Nobody listens any more: who waits here gets `reason`. */
+  stop(reason: unknown): void
 }
 
 interface InboxOptions {
@@ -24,18 +27,22 @@ interface InboxOptions {
   readonly feed: Feed
   readonly world: World
   readonly header: TaskHeader
-  readonly signal: AbortSignal
   readonly ledger: Ledger
   readonly writer: RunWriter
+  readonly place: Place
+  /** What the store gives; does not settle where it gives nothing. */
+  readonly reading: <T>(work: Promise<T>) => Promise<T>
   readonly onWaiting: () => void
   readonly onRecorded: () => void
 }
 
-export function createInbox({ store, feed, world, header, signal, ledger, writer, onWaiting, onRecorded }: InboxOptions): Inbox {
+export function createInbox(options: InboxOptions): Inbox {
+  const { store, feed, world, header, ledger, writer, place, reading, onWaiting, onRecorded } = options
   let taken = header.inboxSeq
   // Two callers at once must not get the same message.
   let turn: Promise<unknown> = Promise.resolve()
   let calls = 0
+  const over = new AbortController()
   let waiting = 0
 
   /** What an earlier run took at this place, or what `find` finds. */
@@ -43,7 +50,7 @@ export function createInbox({ store, feed, world, header, signal, ledger, writer
     const key = `take#${++calls}`
     const read = async (given: unknown) => {
       const { seq } = given as TakeBody // Only this function writes it.
-      return seq === undefined ? undefined : messageAt(store, header.ref, seq)
+      return seq === undefined ? undefined : reading(messageAt(store, header.ref, seq))
     }
     const isRecorded = ledger.call(key) !== undefined
     const settled = ledger.settlement(key, read)
@@ -74,8 +81,8 @@ export function createInbox({ store, feed, world, header, signal, ledger, writer
   /** The number of the next message that nobody took. It is taken from here on. */
   function claimNext(): Promise<number | undefined> {
     const mine = turn.then(async () => {
-      signal.throwIfAborted()
-      const [event] = await store.events(header.ref, taken, { maxBytes: 1, kinds: ['message'] })
+      over.signal.throwIfAborted()
+      const [event] = await reading(store.events(header.ref, taken, { maxBytes: 1, kinds: ['message'] }))
       if (event) taken = event.seq
       return event?.seq
     })
@@ -86,9 +93,16 @@ export function createInbox({ store, feed, world, header, signal, ledger, writer
   async function awaitNext(timeoutMs: number | undefined): Promise<number | undefined> {
     const first = await claimNext()
     if (first !== undefined) return first
+    const found = await listen(timeoutMs)
+    await place.enter()
+    return found
+  }
+
+  async function listen(timeoutMs: number | undefined): Promise<number | undefined> {
+    over.signal.throwIfAborted()
     const listening = new AbortController()
-    const stop = () => listening.abort(signal.reason)
-    signal.addEventListener('abort', stop, { once: true })
+    const stop = () => listening.abort(over.signal.reason)
+    over.signal.addEventListener('abort', stop, { once: true })
     let late = false
     const expire = () => {
       late = true
@@ -110,13 +124,13 @@ export function createInbox({ store, feed, world, header, signal, ledger, writer
     } finally {
       waiting--
       clear?.()
-      signal.removeEventListener('abort', stop)
+      over.signal.removeEventListener('abort', stop)
     }
   }
 
   return {
     take: () => recorded(claimNext),
-    async next(options = {}) {
+    next(options = {}) {
       checkOptions('inbox.next', options, { timeout: timeRule })
       const timeoutMs = options.timeout === undefined ? undefined : durationMs(options.timeout, 'inbox.next: timeout')
       return recorded(() => awaitNext(timeoutMs))
@@ -124,5 +138,6 @@ export function createInbox({ store, feed, world, header, signal, ledger, writer
     get isWaiting() {
       return waiting > 0
     },
+    stop: (reason) => over.abort(reason),
   }
 }

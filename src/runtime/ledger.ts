@@ -55,7 +55,7 @@ export class Ledger {
   #isHanding = false
   #lastN: number
   #clearTimer = () => {}
-  #stopped: { readonly reason: unknown } | undefined
+  #isStopped = false
 
   constructor(options: LedgerOptions) {
     this.#options = options
@@ -70,6 +70,11 @@ export class Ledger {
   /** Whether the function has come past all that earlier runs recorded: only from then on what it puts out goes out. */
   get isLive(): boolean {
     return this.#isLive
+  }
+
+  /** Whether nothing is handed over any more. */
+  get isStopped(): boolean {
+    return this.#isStopped
   }
 
   /** Whether an earlier run left something under `key`. */
@@ -93,7 +98,7 @@ export class Ledger {
   /** What `read` makes of the record of `key`, once it is its turn to be handed over. */
   settlement<T>(key: string, read: (body: unknown) => T | Promise<T>): Promise<T> {
     const settled = new Promise<T>((resolve, reject) => {
-      if (this.#stopped) return reject(this.#stopped.reason)
+      if (this.#isStopped) return
       const hand = async (record: Settled) => {
         try {
           resolve(await read(record.body))
@@ -118,10 +123,10 @@ export class Ledger {
     if (!this.#isHanding) void this.#next()
   }
 
-  /** Nothing is handed over any more, and whoever waits gets `reason`. */
+  /** Nothing is handed over any more. Whoever waits gets `reason`; who comes later gets nothing. */
   stop(reason: unknown): void {
-    if (this.#stopped) return
-    this.#stopped = { reason }
+    if (this.#isStopped) return
+    this.#isStopped = true
     this.#clearTimer()
     this.#queue.length = 0
     for (const { reject } of this.#handles.values()) reject(reason)

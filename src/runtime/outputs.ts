@@ -5,7 +5,7 @@ import type { NewEvent } from '../task/event.js'
 import { artifactEvent, type TaskIds } from '../task/make-event.js'
 import { copyParts, type Output } from './output.js'
 
-type ArtifactOutput = Exclude<Output, { readonly kind: 'working' }>
+export type ArtifactOutput = Exclude<Output, { readonly kind: 'working' }>
 
 interface Made {
   /** With all its parts as long as nothing of it went out; without any afterwards. */

@@ -8,10 +8,12 @@ interface PullOptions {
   readonly isStopped: () => boolean
   /** Awaited before the next output is asked for. */
   readonly room: () => Promise<void>
+  /** Rejects with the error that the function is to get, when the function may get it. */
+  readonly refuse: (error: unknown) => Promise<never>
 }
 
 /** What the function returns in the end. An output that is not allowed is thrown into it, and it may catch that. */
-export async function pull(outputs: AsyncGenerator | Generator, { put, isStopped, room }: PullOptions): Promise<unknown> {
+export async function pull(outputs: AsyncGenerator | Generator, { put, isStopped, room, refuse }: PullOptions): Promise<unknown> {
   let step = await outputs.next()
   while (!step.done) {
     if (isStopped()) {
@@ -22,7 +24,8 @@ export async function pull(outputs: AsyncGenerator | Generator, { put, isStopped
     try {
       put(outputOf(step.value))
     } catch (error) {
-      step = await outputs.throw(error)
+      await refuse(error).catch(() => undefined)
+      if (!isStopped()) step = await outputs.throw(error)
       continue
     }
     await room()

@@ -104,8 +104,10 @@ interface RunWriterOptions {
   readonly world: World
   readonly header: TaskHeader
   readonly fence: Fence
-  /** `fenced`: the task is somebody else's, or over. `lost`: a commit failed, or nobody knows what became of it. */
-  readonly onStopped: (reason: 'fenced' | 'lost', cause?: unknown) => void
+  /** The task is somebody else's, or over. */
+  readonly onFenced: () => void
+  /** A commit failed, or nobody knows what became of it. */
+  readonly onLost: (error: unknown) => void
 }
 
 export class RunWriter {
@@ -171,7 +173,7 @@ export class RunWriter {
   }
 
   async #commit(): Promise<void> {
-    const { store, world, header, fence, onStopped } = this.#options
+    const { store, world, header, fence, onFenced, onLost } = this.#options
     let pieces: readonly Piece[] = []
     try {
       const { outcome } = await store.append(header.ref, fence, (now, find) => {
@@ -186,11 +188,11 @@ export class RunWriter {
       })
       this.#uncommitted -= pieces.length
       if (this.#isStopped) return
-      if (outcome === 'fenced') onStopped('fenced')
+      if (outcome === 'fenced') onFenced()
       else for (const { committed } of pieces) committed?.()
     } catch (error) {
       this.#uncommitted -= pieces.length
-      if (!this.#isStopped) onStopped('lost', error)
+      if (!this.#isStopped) onLost(error)
     }
   }
 }

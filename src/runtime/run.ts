@@ -8,23 +8,23 @@ import { bindLog, type Log } from '../support/log.js'
 import { redactedLog } from '../support/redact.js'
 import { openBody, sealBody } from '../support/vault.js'
 import { type ContextView, createContextView } from './context-view.js'
+import { createDoor, type Door, never } from './door.js'
 import { createDoors } from './doors.js'
+import { Emitter } from './emitter.js'
 import { createIdleWatch, type IdleWatch } from './idle-watch.js'
 import { createInbox, type Inbox } from './inbox.js'
 import { Ledger, type LeftRecord } from './ledger.js'
 import { endOfTurn, isGenerator, type Output, type TurnEnd } from './output.js'
-import { isSilent, Outputs } from './outputs.js'
+import type { Place } from './places.js'
 import { pull } from './pull.js'
-import { causeForCaller } from './run-errors.js'
+import { causeForCaller, RunStoppedError } from './run-errors.js'
 import type { RunNeeds } from './run-needs.js'
 import { RunWriter } from './run-writer.js'
 import { StepsInHand } from './steps-in-hand.js'
 import type { StopReason, TaskHandle } from './task.js'
 import { createTaskHandle } from './task-handle.js'
 import type { BegunTurn } from './turn.js'
-import { type Place, Waits } from './waits.js'
-
-const maxUncommitted = 64 // outputs that may wait for their commit before the next `yield` waits too
+import { Waits } from './waits.js'
 
 const endStates = {
   completed: 'TASK_STATE_COMPLETED',
@@ -45,6 +45,8 @@ export interface RunOptions extends RunNeeds {
   readonly place: Place
   /** A wait is open, until then at the latest. */
   readonly onOpen: (due: number | undefined) => void
+  /** The wait is over. */
+  readonly onOver: () => void
   /** The server stops, and the run can be handed back without a loss. */
   readonly onReady: () => void
 }
@@ -61,14 +63,13 @@ export class Run {
   readonly #abort = new AbortController()
   readonly #ledger: Ledger
   readonly #writer: RunWriter
-  readonly #outputs: Outputs
+  readonly #emitter: Emitter
+  readonly #door: Door
   readonly #steps: StepsInHand
   readonly #waits: Waits
   readonly #view: ContextView
   readonly #inbox: Inbox
   readonly #idle: IdleWatch | undefined
-  #silent = 0
-  #isBegun: boolean
   #isSealed: boolean
   #isCommitted = false
   #isEnded = false
@@ -88,57 +89,51 @@ export class Run {
     const { header } = claimed
     this.#options = options
     this.header = header
-    this.#isBegun = header.state !== 'TASK_STATE_SUBMITTED'
     this.#isSealed = header.sealed
     this.#fence = { epoch: header.epoch, holder }
     this.#log = redactedLog(bindLog(options.log, { taskId: header.id, contextId: header.contextId }), this.#entrusted)
-    this.#outputs = new Outputs(header)
     const passedOver = (key: string) => this.#log.warn('a record is not asked for any more: the agent was changed', { key })
     this.#ledger = new Ledger({ world, records, passedOver })
-    this.#writer = new RunWriter({ store, world, header, fence: this.#fence, onStopped: (reason, cause) => this.#onStopped(reason, cause) })
+    this.#door = createDoor({ world, isStopped: () => this.#ledger.isStopped, fail: (error) => this.#failAuthor(error) })
+    const fate = { onFenced: () => void this.#onFenced(), onLost: (error: unknown) => this.#onLost(error) }
+    this.#writer = new RunWriter({ store, world, header, fence: this.#fence, ...fate })
+    const ways = { header, ledger: this.#ledger, writer: this.#writer, encode: this.#encode }
+    this.#emitter = new Emitter({ world, ...ways })
     this.#steps = new StepsInHand({
-      ledger: this.#ledger,
-      writer: this.#writer,
-      encode: this.#encode,
+      ...ways,
       begun: () => this.#begun(),
       onRecorded: () => this.#recorded(),
-      onChange: () => this.#lookReady(),
+      onChange: () => this.#look(),
       onError: (error) => this.#failAuthor(error),
     })
     this.#waits = new Waits({
       ...options,
-      header,
+      ...ways,
+      ...fate,
       fence: this.#fence,
-      ledger: this.#ledger,
-      writer: this.#writer,
       openBody: ({ key, body }) => openBody(options.vault, { taskId: header.id, turn: header.turn, key }, body),
-      encode: this.#encode,
       onOpen: (due) => {
         options.onOpen(due)
-        this.#lookReady()
+        this.#look()
       },
-      onFenced: () => this.detach('fenced'),
     })
     this.#view = createContextView({
+      ...ways,
       memory: claimed.memory,
       records,
-      writer: this.#writer,
       isSealed: () => this.#isSealed,
-      encode: this.#encode,
       fail: (error) => this.#failAuthor(error),
     })
     this.#inbox = createInbox({
       ...options,
-      header,
-      signal: this.#abort.signal,
-      ledger: this.#ledger,
-      writer: this.#writer,
-      onWaiting: () => this.#lookReady(),
+      ...ways,
+      reading: this.#reading,
+      onWaiting: () => this.#look(),
       onRecorded: () => this.#recorded(),
     })
     if (agent.inactivity !== undefined) {
       const limitMs = durationMs(agent.inactivity)
-      this.#idle = createIdleWatch(world, { limitMs, isWaiting: () => this.isWaiting, onIdle: () => this.#failIdle() })
+      this.#idle = createIdleWatch(world, { limitMs, isWaiting: () => this.#isIdle, onIdle: () => this.#failIdle() })
     }
     this.settled = this.#execute()
   }
@@ -166,40 +161,66 @@ export class Run {
   close(): void {
     this.#isClosing = true
     this.#steps.close()
-    this.#lookReady()
+    this.#look()
   }
 
   /** From now on nothing of this run is committed; only then does its signal fire. */
-  detach(reason: StopReason): void {
+  detach(why: StopReason): void {
     if (this.#detached) return
-    this.#detached = reason
+    this.#detached = why
+    const reason = new RunStoppedError(why)
     this.#idle?.stop()
     this.#writer.stop()
     this.#waits.stop()
     this.#abort.abort(reason)
+    this.#inbox.stop(reason)
     this.#ledger.stop(reason)
     this.#steps.stop(reason)
   }
 
-  #onStopped(reason: 'fenced' | 'lost', cause: unknown): void {
-    if (reason === 'lost') this.#log.error('what the agent put out could not be committed', { error: cause })
-    this.detach(reason)
+  /** The task is somebody else's, or over. */
+  async #onFenced(): Promise<void> {
+    this.#writer.stop()
+    const now = await this.#options.store.header(this.header.ref).catch(() => undefined)
+    this.detach(now?.state === 'TASK_STATE_CANCELED' ? 'canceled' : 'fenced')
+  }
+
+  #onLost(error: unknown): void {
+    if (this.#detached) return
+    this.#log.error('what the agent did could not be stored, or what it asked for not be read', { error })
+    this.detach('lost')
+  }
+
+  /** What the store gives. Where it gives nothing, that is no outcome of what the function awaits: the run is lost. */
+  readonly #reading = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work
+    } catch (error) {
+      this.#onLost(error)
+      return never()
+    }
   }
 
   async #execute(): Promise<void> {
     try {
       const returned = await this.#drive()
       const end = endOfTurn(returned)
-      await this.#steps.none()
+      await this.#stepsDone()
       this.#finish(end)
     } catch (error) {
-      await this.#steps.none()
+      await this.#stepsDone()
       if (!this.#detached && !this.#isEnded) this.#fail(error)
     }
     await this.#writer.rest()
     this.#idle?.stop()
     // A step that does not look at its signal keeps the run's place, for a while.
     if (this.#detached) await this.#steps.settled()
+  }
+
+  /** The function has returned. Steps that it did not await are done and recorded all the same. */
+  async #stepsDone(): Promise<void> {
+    this.#steps.leaveStreams()
+    await this.#steps.none()
   }
 
   async #drive(): Promise<unknown> {
@@ -212,17 +233,20 @@ export class Run {
       log: this.#log,
       signal: this.#abort.signal,
       inbox: this.#inbox,
+      door: this.#door,
       doors: createDoors({
         ...this.#options,
         header: this.header,
         signal: this.#abort.signal,
+        door: this.#door,
+        reading: this.#reading,
         ledger: this.#ledger,
         waits: this.#waits,
         steps: this.#steps,
         encode: this.#encode,
         onWait: () => {
           this.#idle?.touch()
-          this.#isBegun = true
+          this.#emitter.begins()
         },
         onGranted: (token) => void this.#entrusted.add(token),
         onAuthorize: () => {
@@ -233,65 +257,44 @@ export class Run {
       }),
       memory: () => this.#view.look(),
       remember: (key, value) => this.#writer.remember(key, value),
-      beforeWait: () => this.#begin(),
+      beforeWait: () => this.#emitter.begin(),
     })
     const returned: unknown = await agent.run(handle)
     if (!isGenerator(returned)) return returned
-    const isStopped = () => this.#detached !== undefined
-    return pull(returned, { put: (output) => this.#put(output), isStopped, room: () => this.#room() })
-  }
-
-  /** What is put out silently waits for no commit, and must not keep everybody else waiting. */
-  async #room(): Promise<void> {
-    await this.#writer.below(maxUncommitted)
-    if (this.#silent < maxUncommitted) return
-    this.#silent = 0
-    await new Promise<void>((resolve) => this.#options.world.defer(resolve))
+    return pull(returned, {
+      put: (output) => this.#put(output),
+      isStopped: () => this.#detached !== undefined,
+      room: () => this.#emitter.room(),
+      refuse: this.#door.refuse,
+    })
   }
 
   #put(output: Output): void {
     this.#idle?.touch()
-    if (output.kind === 'working') {
-      if (!this.#ledger.isLive) this.#silent++
-      else {
-        this.#isBegun = true
-        // A note would take the state of a question away.
-        this.#writer.put((draft) => void (draft.waiting?.question ?? draft.status('TASK_STATE_WORKING', output.parts)))
-      }
-      return
-    }
-    this.#outputs.check(output)
-    const event = this.#outputs.put(output, isSilent(output, this.#ledger.isLive))
-    if (!event) {
-      this.#silent++
-      return
-    }
-    this.#isBegun = true
-    this.#writer.put((draft) => {
-      draft.begin()
-      draft.add(event)
-    })
-  }
-
-  /** WORKING is written before the first output, step and wait. */
-  #begin(): void {
-    if (!this.#isBegun) this.#writer.put((draft) => draft.begin())
-    this.#isBegun = true
+    this.#emitter.put(output)
   }
 
   async #begun(): Promise<void> {
-    this.#begin()
+    this.#emitter.begin()
     if (this.#options.isNew && !this.#isCommitted) await this.#writer.rest()
     this.#isCommitted = true
+    await this.#options.place.enter()
   }
 
   #recorded(): void {
     this.#idle?.touch()
     if (this.#isClosing) this.#hasRecorded = true
-    this.#lookReady()
+    this.#look()
   }
 
-  #lookReady(): void {
+  /** Whether the function can only wait for somebody else. */
+  get #isIdle(): boolean {
+    return this.#steps.running === 0 && (this.#waits.isIdle || this.#inbox.isWaiting)
+  }
+
+  /** Whether the place is of no use to the run, or the run can go. */
+  #look(): void {
+    if (this.#isIdle) this.#options.place.leave()
     if (!this.#isClosing || this.#detached || this.#steps.running > 0 || this.#writer.uncommitted > 0) return
     if (this.#hasRecorded || this.#steps.isHeldUp || this.#waits.isIdle || this.#inbox.isWaiting) this.#options.onReady()
   }
@@ -299,13 +302,10 @@ export class Run {
   #finish(end: TurnEnd): void {
     if (this.#detached || this.#isEnded) return
     const state = endStates[end.kind]
-    if (end.kind === 'rejected' && this.#isBegun) throw new IllegalTransitionError('TASK_STATE_WORKING', state)
+    if (end.kind === 'rejected' && this.#emitter.isBegun) throw new IllegalTransitionError('TASK_STATE_WORKING', state)
     if (end.kind === 'completed' && end.result)
       this.#put({ kind: 'artifact', artifactId: 'result', name: 'result', description: undefined, parts: end.result })
-    if (!this.#ledger.isLive) {
-      // It came to its end sooner than the run before: whatever it made on the way is its result.
-      for (const event of this.#outputs.unsent()) this.#writer.put((draft) => draft.add(event))
-    }
+    this.#emitter.end()
     this.#end(state, end.kind === 'completed' ? end.note : end.parts)
   }
 
@@ -320,6 +320,7 @@ export class Run {
     const over = new Error('the turn is over: nothing more of it is recorded')
     this.#steps.stop(over)
     this.#waits.stop()
+    this.#inbox.stop(over)
     this.#ledger.stop(over)
     this.#writer.putLast((draft) => {
       const question = draft.status(state, parts)

@@ -5,12 +5,11 @@ import type { Claimed, TaskHeader, TaskRef } from '../store/store.js'
 import { sleep, uuid } from '../support/world.js'
 import { createDispatcher } from './dispatch.js'
 import type { LeftRecord } from './ledger.js'
-import { createPlaces, type Places } from './places.js'
+import { createPlaces, type Places, placeAmong, type RunPlace } from './places.js'
 import { Run } from './run.js'
 import type { RunNeeds } from './run-needs.js'
 import type { StopReason } from './task.js'
 import type { BegunTurn } from './turn.js'
-import type { Place } from './waits.js'
 
 /** A run that was told to stop keeps its place for so long at most: a hung agent must not stop the others. */
 const lingerMs = 10_000
@@ -90,7 +89,7 @@ export function createRuns(options: RunsOptions): Runs {
     more: { readonly records: readonly LeftRecord[]; readonly isNew: boolean },
   ): void {
     const { ref } = claimed.header
-    const place = placeOf(() => run)
+    const place = placeAmong(places)
     const run: Run = new Run({
       ...options,
       claimed,
@@ -99,8 +98,11 @@ export function createRuns(options: RunsOptions): Runs {
       holder,
       place,
       onOpen: (due) => {
+        waiting.add(run)
+        evict()
         if (due !== undefined) dispatcher.dueAt(due)
       },
+      onOver: () => void waiting.delete(run),
       onReady: () => handBack(run, 'shutdown'),
     })
     // Whoever had the task before has lost it, and may not know yet.
@@ -111,45 +113,13 @@ export function createRuns(options: RunsOptions): Runs {
     if (closing.signal.aborted) run.close()
   }
 
-  /** The place of a run: given on while it waits, taken again when it goes on. */
-  function placeOf(get: () => Run): Place & { readonly end: () => void } {
-    let isInside = true
-    let isOver = false
-    const leavePlace = () => {
-      if (!isInside) return
-      isInside = false
-      places.give()
-    }
-    return {
-      leave() {
-        leavePlace()
-        waiting.add(get())
-        evict()
-      },
-      async enter() {
-        waiting.delete(get())
-        if (isInside) return
-        await places.wait()
-        if (isOver) {
-          places.give()
-          throw get().detached
-        }
-        isInside = true
-      },
-      end() {
-        isOver = true
-        leavePlace()
-      },
-    }
-  }
-
-  function leave(run: Run, place: { readonly end: () => void }): void {
+  function leave(run: Run, place: RunPlace): void {
     place.end()
     waiting.delete(run)
     if (active.get(run.header.ref) === run) active.delete(run.header.ref)
   }
 
-  function onDetached(run: Run, place: { readonly end: () => void }): void {
+  function onDetached(run: Run, place: RunPlace): void {
     if (run.detached === 'lost') giveBack(run.header)
     waiting.delete(run)
     const clear = world.timer(lingerMs, () => leave(run, place))

@@ -27,6 +27,7 @@ export class StepsInHand {
   #isHeldUp = false
   #running = 0
   readonly #tries = new Set<Promise<void>>()
+  readonly #streams = new Set<() => void>()
   #onNone: () => void = () => {}
 
   constructor(options: StepsInHandOptions) {
@@ -54,11 +55,22 @@ export class StepsInHand {
     return settled
   }
 
-  /** Settles when a step may begin, which once the server stops is never. Rejects when the run is told to stop. */
+  /** Settles when a stream may begin, which once the server stops is never. Rejects when the run is told to stop meanwhile. */
   async mayBegin(): Promise<void> {
     if (!this.#allows()) throw await this.#stopped
     await this.#options.begun()
     if (this.#isStopped) throw await this.#stopped
+  }
+
+  /** A stream that the function reads. `leave` is called if it returns without having read it to its end. */
+  reading(leave: () => void): () => void {
+    this.#streams.add(leave)
+    return () => void this.#streams.delete(leave)
+  }
+
+  /** The function has returned: nobody reads on in its streams. */
+  leaveStreams(): void {
+    for (const leave of this.#streams) leave()
   }
 
   /** The server stops: what is under way may end, nothing more begins. */

@@ -7,9 +7,10 @@ import { durationMs } from '../support/duration.js'
 import { jsonText } from '../support/json-text.js'
 import { checkOptions, isFunction, isText, isWhole, type OptionRule, show } from '../support/options.js'
 import { sleep, type World } from '../support/world.js'
+import { type Door, never } from './door.js'
 import { type Emission, streamChunk } from './output.js'
 import type { StepBody, StreamBody } from './record-bodies.js'
-import { StepFailedError } from './run-errors.js'
+import { reasonOf, StepFailedError } from './run-errors.js'
 import type { StepContext, StepOptions, TaskHandle } from './task.js'
 
 /** Pauses between tries. */
@@ -42,14 +43,17 @@ interface StepsOptions {
   readonly onTry: (made: Promise<unknown>) => void
   /** An error of the author that fails the task, whatever the function does about it. */
   readonly fail: (error: Error) => void
-  /** Settles, or never does where the server is about to stop: then no step may begin. */
+  readonly door: Door
+  /** Settles, or never does where the server is about to stop: then no stream may begin. */
   readonly mayBegin: () => Promise<void>
+  /** A stream that is read from now on: `leave` is called if the function returns before its end. Returns what takes it back. */
+  readonly onStream: (leave: () => void) => () => void
 }
 
 export type Steps = Pick<TaskHandle, 'step' | 'stream'>
 
 export function createSteps(options: StepsOptions): Steps {
-  const { world, header, signal, recorded, fail } = options
+  const { world, header, signal, recorded, fail, door } = options
   const called = new Set<string>()
   const tries = new Set<AbortController>()
   signal.addEventListener('abort', () => tries.forEach((one) => void one.abort(signal.reason)), { once: true })
@@ -71,7 +75,7 @@ export function createSteps(options: StepsOptions): Steps {
     return key
   }
 
-  async function step<T>(key: string, fn: (step: StepContext) => T | Promise<T>, given: StepOptions = {}): Promise<T> {
+  function step<T>(key: string, fn: (step: StepContext) => T | Promise<T>, given: StepOptions = {}): Promise<T> {
     if (!isText(key)) throw new TypeError(`task.step takes the key of the step first, a text; it got ${show(key)}`)
     if (!isFunction(fn))
       throw new TypeError(`task.step(${JSON.stringify(key)}, …) takes the function that does the work; it got ${show(fn)}`)
@@ -118,18 +122,28 @@ export function createSteps(options: StepsOptions): Steps {
     }
   }
 
-  async function* stream(
-    artifactName: string,
-    fn: (step: StepContext) => AsyncIterable<string> | Iterable<string>,
-    given: { readonly key?: string } = {},
-  ): AsyncGenerator<Emission, string, void> {
+  function claimStream(artifactName: unknown, fn: unknown, given: { readonly key?: string }): string {
     if (!isText(artifactName)) throw new TypeError(`task.stream takes the name of the artifact first, a text; it got ${show(artifactName)}`)
     if (!isFunction(fn))
       throw new TypeError(`task.stream('${artifactName}', …) takes the function that gives the texts; it got ${show(fn)}`)
     checkOptions('task.stream', given, streamRules)
     const count = (streams.get(artifactName) ?? 0) + 1
     streams.set(artifactName, count)
-    const key = claimKey(`stream:${given.key ?? `${artifactName}#${count}`}`)
+    return claimKey(`stream:${given.key ?? `${artifactName}#${count}`}`)
+  }
+
+  async function* stream(
+    artifactName: string,
+    fn: (step: StepContext) => AsyncIterable<string> | Iterable<string>,
+    given: { readonly key?: string } = {},
+  ): AsyncGenerator<Emission, string, void> {
+    if (door.isStopped()) return await never()
+    let key: string
+    try {
+      key = claimStream(artifactName, fn, given)
+    } catch (error) {
+      return await door.refuse(error)
+    }
     const read = (body: unknown): string => textIn(artifactName, body as StreamBody) // Only this function writes it.
     if (options.isRecorded(key)) {
       const text = await recorded('stream', key, never, read)
@@ -144,6 +158,7 @@ export function createSteps(options: StepsOptions): Steps {
       settle = resolve
       leave = reject
     })
+    const leaveOut = options.onStream(leave)
     const text = recorded('stream', key, () => done, read)
     try {
       let whole = ''
@@ -159,15 +174,12 @@ export function createSteps(options: StepsOptions): Steps {
     } finally {
       // Where the function does not read on: what it did not read is not recorded.
       leave()
+      leaveOut()
     }
     return await text
   }
 
   return { step, stream }
-}
-
-async function never(): Promise<never> {
-  throw new Error('a recorded stream does not run again')
 }
 
 function bodyOf(value: unknown): StepBody {
@@ -176,15 +188,6 @@ function bodyOf(value: unknown): StepBody {
   if (text === undefined) return { error: { name: 'TypeError', message: `it gave what is no JSON value: ${show(value)}` } }
   // What JSON makes of a value is a JSON value.
   return { value: JSON.parse(text) as Json }
-}
-
-function reasonOf(error: unknown): { readonly name: string; readonly message: string } {
-  try {
-    if (error instanceof Error) return { name: String(error.name), message: String(error.message) }
-  } catch {
-    // An error that cannot even say its name.
-  }
-  return { name: 'Error', message: typeof error === 'string' ? error : show(error) }
 }
 
 function resultOf(key: string, body: StepBody): Json | undefined {

@@ -7,7 +7,9 @@ import { guardedSignal } from '../support/abort.js'
 import { jsonText } from '../support/json-text.js'
 import type { Log } from '../support/log.js'
 import { show } from '../support/options.js'
-import { type Doors, forgettable } from './doors.js'
+import { checkWhole } from '../support/whole-text.js'
+import type { Door } from './door.js'
+import type { Doors } from './doors.js'
 import type { Inbox } from './inbox.js'
 import type { TaskHandle, Turn } from './task.js'
 
@@ -18,6 +20,7 @@ interface HandleOptions {
   readonly signal: AbortSignal
   readonly inbox: Inbox
   readonly log: Log
+  readonly door: Door
   readonly doors: Doors
   /** Absent where there are no sockets. */
   readonly fetch: GuardedFetch | undefined
@@ -29,7 +32,7 @@ interface HandleOptions {
 }
 
 export function createTaskHandle(options: HandleOptions): TaskHandle {
-  const { header, turn, history, signal, inbox, log, doors, fetch, memory, remember, beforeWait } = options
+  const { header, turn, history, signal, inbox, log, door, doors, fetch, memory, remember, beforeWait } = options
   let guarded: AbortSignal | undefined
   /** What this run has set, without a prototype, so that `__proto__` is a key like any other. */
   const own: Record<string, Json> = Object.create(null)
@@ -47,11 +50,12 @@ export function createTaskHandle(options: HandleOptions): TaskHandle {
     },
     ...doors,
     inbox: {
-      take: () => forgettable(inbox.take()),
-      next(given) {
-        beforeWait()
-        return forgettable(inbox.next(given))
-      },
+      take: () => door.open(() => inbox.take()),
+      next: (given) =>
+        door.open(() => {
+          beforeWait()
+          return inbox.next(given)
+        }),
     },
     context: {
       // The author names the type of what this key holds; nothing else in the process knows it.
@@ -65,21 +69,24 @@ export function createTaskHandle(options: HandleOptions): TaskHandle {
         remember(key, copy)
       },
     },
-    async fetch(input, init) {
-      if (!fetch)
-        throw new TypeError('task.fetch needs a server with sockets: serve() or createServer() of errand, not that of errand/edge')
-      beforeWait()
-      const own = init?.signal ?? (input instanceof Request ? input.signal : undefined)
-      return fetch(input, { ...init, signal: own ? AbortSignal.any([signal, own]) : signal })
-    },
+    fetch: (input, init) =>
+      door.open(() => {
+        if (!fetch)
+          throw new TypeError('task.fetch needs a server with sockets: serve() or createServer() of errand, not that of errand/edge')
+        beforeWait()
+        const own = init?.signal ?? (input instanceof Request ? input.signal : undefined)
+        return fetch(input, { ...init, signal: own ? AbortSignal.any([signal, own]) : signal }).catch(door.refuse)
+      }),
     log,
   }
 }
 
 /** A copy, so that what the agent does to the value later changes nothing. */
 function copyJson(key: string, value: Json): Json {
-  const text = jsonText(value)
-  if (text === undefined) throw new TypeError(`context.set(${JSON.stringify(key)}, …) takes a JSON value; it got ${show(value)}`)
+  const door = `context.set(${JSON.stringify(key)}, …)`
+  checkWhole(`the key of ${door}`, key)
+  const text = jsonText(value, door)
+  if (text === undefined) throw new TypeError(`${door} takes a JSON value; it got ${show(value)}`)
   // Parsed from the text of a JSON value.
   return JSON.parse(text) as Json
 }

@@ -83,6 +83,10 @@ export interface Grant {
  * The author's side of a task. What is awaited here leaves a record, once it is settled: a run that takes the turn up after
  * a crash gets the records back, in the order in which they came, and goes on from there. What happens outside of a step
  * happens at least once.
+ *
+ * A run that is told to stop finds its `signal` aborted, and what it awaits here rejects once with a {@link RunStoppedError};
+ * what it calls after that does not settle. That is the moment to let go of what the function holds, and no reason to
+ * make anything good: where the task goes on, another run does.
  */
 export interface TaskHandle extends Turn {
   readonly id: string
@@ -93,7 +97,7 @@ export interface TaskHandle extends Turn {
   readonly attempt: number
   /** As it was when the turn began, this turn's message last. */
   readonly history: readonly Message[]
-  /** Its reason is a {@link StopReason}. */
+  /** Its reason is a {@link RunStoppedError}, which says `why`. */
   readonly signal: AbortSignal
   /** Memory of this caller's context: as it was when the turn first looked at it, written with the run's next commit. */
   readonly context: {
@@ -103,7 +107,10 @@ export interface TaskHandle extends Turn {
   /** Messages that arrived while the task was at work, each once. */
   readonly inbox: {
     take(): Promise<Message | undefined>
-    /** Waits for one; undefined when `timeout` has passed (default: no limit). A rerun begins to wait anew. */
+    /**
+     * Waits for one; undefined when `timeout` has passed (default: no limit). A run that only waits here gives its place to
+     * others, but stays in memory. A rerun begins to wait anew.
+     */
     next(options?: { readonly timeout?: Duration }): Promise<Message | undefined>
   }
   /**
@@ -127,9 +134,11 @@ export interface TaskHandle extends Turn {
   sleep(duration: Duration, options?: { readonly key?: string }): Promise<void>
   /**
    * INPUT_REQUIRED with `prompt`. The first message after it that names no other question answers it; with a `schema`
-   * its data part, or else its text, must fit, or the question is asked again with the reason.
+   * its data part, or else its text, must fit, or the question is asked again with the reason. One question, consent, signal
+   * or time is waited for at a time: a further one opens when the function has this one's outcome, also where it lost a race.
    *
    * @throws {WaitTimeoutError} after `timeout`
+   * @throws {AnswerSchemaError} where the schema throws
    */
   ask(prompt: PartLike, options?: WaitOptions): Promise<{ readonly message: Message; readonly text: string }>
   ask<S extends StandardSchemaV1>(prompt: PartLike, options: WaitOptions & { readonly schema: S }): Promise<StandardSchemaV1.InferOutput<S>>

@@ -6,6 +6,7 @@
 import type { Fence, RunRecord, Store, TaskHeader, Waiting } from '../store/store.js'
 import type { World } from '../support/world.js'
 import type { Ledger } from './ledger.js'
+import type { Place } from './places.js'
 import type { Draft, RunWriter } from './run-writer.js'
 
 /** An open record, its body as the store keeps it, with what the task waits for; or the body of a record that settles at once. */
@@ -33,13 +34,6 @@ export interface Wait<T> {
   readonly read: (body: unknown) => T | Promise<T>
 }
 
-/** A run that waits holds no place among those that work. */
-export interface Place {
-  leave(): void
-  /** @throws when the run was told to stop meanwhile */
-  enter(): Promise<void>
-}
-
 interface WaitsOptions {
   readonly store: Store
   readonly world: World
@@ -54,7 +48,10 @@ interface WaitsOptions {
   readonly encode: (key: string, body: object) => Promise<string>
   /** A wait is open, until then at the latest. */
   readonly onOpen: (due: number | undefined) => void
+  readonly onOver: () => void
   readonly onFenced: () => void
+  /** The store did not say what became of a wait: no answer to it. */
+  readonly onLost: (error: unknown) => void
 }
 
 interface Request {
@@ -110,7 +107,7 @@ export class Waits {
     }
     this.#isIdle = false
     this.#isWoken = false
-    void this.#guard(() => this.#look())
+    this.#lookAgain()
   }
 
   stop(): void {
@@ -130,23 +127,23 @@ export class Waits {
     if (this.#current || this.#isStopped) return
     this.#current = this.#queue.shift()
     const request = this.#current
-    if (request) void this.#guard(() => (request.isOpened ? this.#look() : this.#open(request.wait)))
+    if (!request) return
+    if (request.isOpened) this.#lookAgain()
+    else void this.#open(request)
   }
 
-  async #guard(work: () => Promise<void>): Promise<void> {
-    const request = this.#current
+  async #open({ wait, fail }: Request): Promise<void> {
     try {
-      await work()
+      const opens = await wait.prepare()
+      if (!this.#isStopped) this.#put(wait, opens)
     } catch (error) {
-      if (this.#isStopped) return
-      // A schema that throws, a link that cannot be made: the author's, who gets it where it was asked for.
-      request?.fail(error)
+      // Such as a link that cannot be made: the author gets it where it was asked for.
+      fail(error)
     }
   }
 
-  async #open(wait: Wait<unknown>): Promise<void> {
-    const opens = await wait.prepare()
-    if (!this.#isStopped) this.#put(wait, opens)
+  #lookAgain(): void {
+    this.#look().catch((error) => this.#options.onLost(error))
   }
 
   #put(wait: Wait<unknown>, opens: (draft: Draft) => Opening): void {
@@ -173,7 +170,6 @@ export class Waits {
   /** It is open: the run has nothing to do here until it is woken. */
   #rest(due: number | undefined): void {
     this.#isIdle = true
-    this.#options.place.leave()
     this.#options.onOpen(due)
     if (this.#isWoken) this.wake()
   }
@@ -188,6 +184,7 @@ export class Waits {
     const { waiting } = now
     const isOpen = waiting !== undefined && waiting.key === wait.key
     if (isOpen && (waiting.due === undefined || waiting.due > world.now())) return this.#rest(waiting.due)
+    this.#options.onOver()
     await place.enter()
     if (this.#isStopped) return
     if (isOpen) return this.#expire(wait, waiting)
@@ -212,7 +209,7 @@ export class Waits {
       draft.record({ kind, key, n: ledger.nextN(), body: JSON.stringify(wait.overdue) })
     }
     writer.put(write, () => {
-      if (!isOver) void this.#guard(() => this.#look())
+      if (!isOver) this.#lookAgain()
       else ledger.settled({ key, body: wait.overdue })
     })
   }

@@ -25,7 +25,7 @@ describe.each(bindingNames)('over %s', (binding) => {
       agent({ name: 'Stubborn', description: 'Ignores its signal for a while.' }, async function* (task) {
         const pause = (ms: number) => new Promise<void>((resolve) => void world.timer(ms, resolve))
         task.signal.addEventListener('abort', () => {
-          heard = task.signal.reason
+          heard = task.signal.reason.why
         })
         try {
           for (let second = 0; second < 4; second++) {

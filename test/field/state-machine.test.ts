@@ -163,7 +163,7 @@ describe.each(bindingNames)('over %s', (binding) => {
       const reasons: unknown[] = []
       const hung = agent({ name: 'Hung', description: 'Waits for a model.', inactivity: '10m' }, async function* (task) {
         if (task.text === 'next') return 'next'
-        task.signal.addEventListener('abort', () => reasons.push(task.signal.reason))
+        task.signal.addEventListener('abort', () => reasons.push(task.signal.reason.why))
         yield chunk('a', 'half')
         return new Promise<never>(() => undefined)
       })
@@ -210,9 +210,11 @@ describe.each(bindingNames)('over %s', (binding) => {
   })
 
   test('F070 artifacts of others: tasks of one context show their own artifacts only', async () => {
-    const { fetch } = await openStill(scriptAgent)
+    const { fetch, world } = await openStill(scriptAgent)
     const first = await send(fetch, 'whole a first', { contextId: 'shared' })
+    await world.advance(1)
     const second = await send(fetch, 'whole b second', { contextId: 'shared' })
+    await world.advance(1)
     const third = await send(fetch, 'note nothing to show', { contextId: 'shared' })
     const own = (task: any) => task.artifacts?.map((one: any) => one.artifactId)
     expect([first, second, third].map(own)).toEqual([['a'], ['b'], undefined])

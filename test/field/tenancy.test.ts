@@ -94,8 +94,8 @@ describe.each(bindingNames)('over %s', (binding) => {
     }
     const stateOf = async (id: string) => (await ask('GetTask', { id })).status.state
     // The only place is Bob's for now, so that these run later, out of the queue.
-    const { task: bobs } = await ask('SendMessage', { message: userMessage('hold'), configuration: { returnImmediately: true } }, 'bob', {})
-    const ids = [await send('remember k v', { contextId: 'mine' }), await send('slow 5000'), await send('ask'), await send('hold')]
+    const { task: bobs } = await ask('SendMessage', { message: userMessage('work'), configuration: { returnImmediately: true } }, 'bob', {})
+    const ids = [await send('remember k v', { contextId: 'mine' }), await send('slow 5000'), await send('ask'), await send('work')]
     await ask('SendMessage', { message: userMessage('go', { taskId: bobs.id }), configuration: { returnImmediately: true } }, 'bob', {})
     await world.advance(6_000)
     const [, slept = '', asked = '', held = ''] = ids

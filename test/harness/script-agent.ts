@@ -5,7 +5,7 @@ import { agent, artifact, chunk, completed, failed, inputRequired, rejected, wor
 /**
  * The text is a line of words: `echo` (the default) → artifact result; `chunks N` → N chunks of the artifact `a`;
  * `ask` → a question, then `completed` with the answer; `reject`; `fail`; `throw`; `hold` → works until canceled or
- * told `go` in its inbox; `slow MS` → waits by the server's clock; `note TEXT`; `whole NAME TEXT`; `remember K V` and
+ * told `go` in its inbox; `work` → the same, but in a step, which keeps its place; `slow MS` → waits by the server's clock; `note TEXT`; `whole NAME TEXT`; `remember K V` and
  * `recall K` for the memory of the context. `hello` is answered with a direct Message.
  */
 export const scriptAgent = agent(
@@ -36,6 +36,10 @@ export const scriptAgent = agent(
         const message = await task.inbox.next()
         return completed('released', { by: message?.messageId ?? null })
       }
+      case 'work':
+        yield working('working')
+        await task.step('work', () => task.inbox.next())
+        return completed('released')
       case 'slow':
         yield working('waiting')
         await task.sleep(Number(first))

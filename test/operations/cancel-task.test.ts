@@ -31,7 +31,7 @@ describe.each(bindingNames)('over %s', (binding) => {
       try {
         yield working('busy')
         await new Promise((resolve) => task.signal.addEventListener('abort', resolve, { once: true }))
-        heard = task.signal.reason
+        heard = task.signal.reason.why
         yield working('still busy')
         return 'too late'
       } finally {
@@ -69,7 +69,7 @@ describe.each(bindingNames)('over %s', (binding) => {
     const ran: string[] = []
     const slow = agent({ name: 'Slow', description: 'One at a time.' }, async (task) => {
       ran.push(task.text)
-      if (task.text === 'first') await task.inbox.next()
+      if (task.text === 'first') await task.step('work', () => task.inbox.next())
     })
     const server = await openServer(slow, { concurrency: 1 })
     const first = await begin(server, 'first')

@@ -33,7 +33,7 @@ describe.each(bindingNames)('over %s', (binding) => {
 
   test('a message to a task that waits for a place is in its history and its inbox', async () => {
     const one = agent({ name: 'One', description: 'One at a time.' }, async (task) => {
-      const message = await task.inbox.next()
+      const message = await task.step('work', () => task.inbox.next())
       return { got: message?.parts[0]?.text ?? null, from: task.history.length }
     })
     const server = await openServer(one, { concurrency: 1 })

@@ -232,7 +232,7 @@ describe('inactivity', () => {
     const reasons: unknown[] = []
     const server = await openCrashable(
       () => async (task) => {
-        task.signal.addEventListener('abort', () => reasons.push(task.signal.reason))
+        task.signal.addEventListener('abort', () => reasons.push(task.signal.reason.why))
         await new Promise(() => {})
       },
       { info },

@@ -182,7 +182,7 @@ describe('a COMMIT that fails', () => {
         program: ({ wait }) =>
           async function* (task) {
             const attempt = ++begun
-            task.signal.addEventListener('abort', () => reasons.add(task.signal.reason))
+            task.signal.addEventListener('abort', () => reasons.add(task.signal.reason.why))
             for (let line = 0; line < 4; line++) {
               yield chunk('poem', `${attempt}:${line};`)
               await wait(10)

@@ -23,7 +23,7 @@ describe('an evicted run', () => {
       (process) => {
         const run = program(process)
         return (task) => {
-          task.signal.addEventListener('abort', () => reasons.push(task.signal.reason))
+          task.signal.addEventListener('abort', () => reasons.push(task.signal.reason.why))
           attempts.push(task.attempt)
           return run(task)
         }
@@ -78,7 +78,7 @@ describe('an evicted run', () => {
     const server = await openCrashable(
       ({ wait }) =>
         async (task) => {
-          task.signal.addEventListener('abort', () => reasons.push(task.signal.reason))
+          task.signal.addEventListener('abort', () => reasons.push(task.signal.reason.why))
           await Promise.all([
             task.ask('A?'),
             task.step('s', async () => {

@@ -467,6 +467,30 @@ describe('a schema', () => {
     expect(JSON.stringify(task)).not.toMatch(/broken/)
     expect(server.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
   })
+
+  test('that throws has judged: a rerun throws the same, whatever it would say by then', async () => {
+    let isBroken = true
+    const judging = (value: unknown) => {
+      if (isBroken) throw new Error('the schema is broken')
+      return { value }
+    }
+    const schema: StandardSchemaV1 = { '~standard': { version: 1, vendor: 'test', validate: judging } }
+    const seen: unknown[] = []
+    const server = await openCrashable(({ hold }) => async (task) => {
+      seen.push(await task.ask('A?', { schema }).catch(String))
+      await hold(1)
+    })
+    const id = await server.send('go')
+    await server.comesTo(id, 'INPUT_REQUIRED')
+    await server.say(id, 'yes')
+    await server.advance(1_000)
+    isBroken = false
+    await server.crash()
+    await server.comesTo(id, 'COMPLETED')
+    const told = 'AnswerSchemaError: the schema of task.ask could not judge an answer: the schema is broken'
+    expect(seen).toEqual([told, told])
+    expect(await brokenLaws(server, id)).toEqual([])
+  })
 })
 
 describe('a question with a timeout', () => {

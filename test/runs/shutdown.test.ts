@@ -134,7 +134,7 @@ test('one that does not is told so after 10 s, is not heard any more, and is run
   const server = await openCrashable(
     ({ number, wait }) =>
       async function* (task) {
-        task.signal.addEventListener('abort', () => reasons.push(task.signal.reason))
+        task.signal.addEventListener('abort', () => reasons.push(task.signal.reason.why))
         yield chunk('a', `${number}.${task.attempt};`)
         if (number === 1) await wait(30_000)
         yield chunk('a', 'end;')

@@ -467,7 +467,7 @@ test('a step sees its own signal fire when the run is told to stop', async () =>
     () => (task) =>
       task.step('s', async ({ signal }) => {
         await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-        seen.push(signal.reason)
+        seen.push(signal.reason.why)
       }),
   )
   const id = await server.send('go')

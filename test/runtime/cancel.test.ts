@@ -9,7 +9,7 @@ const of = (run: Run) => agent({ name: 'Test', description: 'Does what the test 
 
 /** Settles when the signal fires. */
 const aborted = ({ signal }: TaskHandle) =>
-  new Promise<unknown>((resolve) => signal.addEventListener('abort', () => resolve(signal.reason), { once: true }))
+  new Promise<unknown>((resolve) => signal.addEventListener('abort', () => resolve(signal.reason.why), { once: true }))
 
 /** Begins a task, lets it put something out, cancels it, and gives time to whatever it does then. */
 async function cancelOf(run: Run) {
@@ -152,7 +152,7 @@ test('when the signal fires, CANCELED is what every reader sees', async () => {
 test("the signal fires once, with the reason 'canceled', and finally runs", async () => {
   const seen: unknown[] = []
   await cancelOf(async function* (task) {
-    task.signal.addEventListener('abort', () => seen.push(task.signal.reason))
+    task.signal.addEventListener('abort', () => seen.push(task.signal.reason.why))
     try {
       yield working()
       await aborted(task)

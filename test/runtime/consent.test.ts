@@ -79,6 +79,23 @@ describe('a state is refused, and the task unchanged,', () => {
     await expectRefused(opened, asked.state, asked, 'the question is closed')
   })
 
+  test('when the person has declined', async () => {
+    const opened = await openConsents()
+    const asked = await askConsent(opened)
+    await opened.consents.deny(asked.state, 'no')
+    await expectRefused(opened, asked.state, asked, 'the question is closed')
+  })
+
+  test('when it is put together from those of two tasks', async () => {
+    const opened = await openConsents()
+    const [one, two] = [await askConsent(opened), await askConsent(opened, { owner: 'bob' })]
+    const [a, b] = [one, two].map(({ state }) => fromBase64url(state) ?? new Uint8Array())
+    for (let cut = 1; a && b && cut < Math.min(a.length, b.length); cut++) {
+      const mixed = toBase64url(Uint8Array.of(...a.subarray(0, cut), ...b.subarray(cut)))
+      for (const asked of [one, two]) await expectRefused(opened, mixed, asked, 'no state of this server')
+    }
+  })
+
   test('when another question of the same task is open, under the same key or not', async () => {
     const opened = await openConsents()
     const first = await askConsent(opened, { key: 'book' })

@@ -1,7 +1,7 @@
 /** What a run knows and is told: its inbox, its history, its turn, and the memory of its context. */
 
 import { describe, expect, test } from 'vitest'
-import { agent, completed, inputRequired, type Run, type TaskHandle, working } from '../../src/index.js'
+import { agent, completed, inputRequired, type Run, type RunStoppedError, type TaskHandle, working } from '../../src/index.js'
 import { result, userMessage } from '../harness/server.js'
 import { begin, gate, getTask, openStill } from './kit.js'
 
@@ -145,19 +145,20 @@ describe('the inbox', () => {
     expect(taken).toEqual(['fitting', 'stray'])
   })
 
-  test('of a run that is told to stop rejects with the reason', async () => {
+  test('of a run that is told to stop rejects with the reason, and what is called after that does not settle', async () => {
     const outcome: unknown[] = []
     const { fetch, world } = await openStill(
       of(async ({ inbox }) => {
-        outcome.push(await inbox.next().catch((error: unknown) => error))
-        outcome.push(await inbox.take().catch((error: unknown) => error))
+        outcome.push(await inbox.next().catch((error: RunStoppedError) => error.why))
+        outcome.push(await inbox.take().catch((error: RunStoppedError) => error.why))
       }),
     )
     const id = await begin(fetch, 'go')
     await world.advance(0)
     await result(fetch, 'JSONRPC', 'CancelTask', { id })
     await world.advance(0)
-    expect(outcome).toEqual(['canceled', 'canceled'])
+    await world.advance(60_000)
+    expect(outcome).toEqual(['canceled'])
   })
 })
 

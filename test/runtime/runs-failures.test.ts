@@ -40,7 +40,7 @@ describe('a commit that fails', () => {
       const { fetch, world, lines } = await openStill(
         of(async function* (task) {
           attempts.push(task.attempt)
-          task.signal.addEventListener('abort', () => reasons.push(task.signal.reason))
+          task.signal.addEventListener('abort', () => reasons.push(task.signal.reason.why))
           yield chunk('a', 'first;')
           await goOn.opened
           yield chunk('a', 'second;')
@@ -218,8 +218,8 @@ describe('at start', () => {
     const first = await openServer(scriptAgent, { world, store: sqlite(path), concurrency: 1, limits: { shutdownMs: 0 } })
     const { task: asked } = await result(first.fetch, 'JSONRPC', 'SendMessage', { message: userMessage('ask') })
     const { task: done } = await result(first.fetch, 'JSONRPC', 'SendMessage', { message: userMessage('echo') })
-    const working = await begin(first.fetch, 'hold')
-    const submitted = await begin(first.fetch, 'hold')
+    const working = await begin(first.fetch, 'work')
+    const submitted = await begin(first.fetch, 'work')
     await world.advance(0)
     expect([await stateOf(first.fetch, working), await stateOf(first.fetch, submitted)]).toEqual(['WORKING', 'SUBMITTED'])
     await closeStill(first, world)

@@ -289,7 +289,7 @@ describe('output', () => {
     let reason: unknown
     const run = async ({ signal }: SkillTask<string>) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
-      reason = signal.reason
+      reason = signal.reason.why
     }
     const { fetch } = await openStill(of(skill({ ...info, run })))
     const configuration = { returnImmediately: true }
