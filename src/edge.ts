@@ -3,6 +3,7 @@
 export { AddressRefusedError } from './net/address-guard.js'
 export { CardSignatureError, type FindKey, type SigningKey, signCard, verifyCard } from './protocol/card-signature.js'
 export type { AgentCard, Artifact, Json, JsonObject, Message, Part, Task, TaskState, TaskStatus } from './protocol/wire.js'
+export type { PushOptions } from './push/push-options.js'
 export {
   type Agent,
   type AgentInfo,
@@ -25,7 +26,7 @@ export {
   rejected,
   working,
 } from './runtime/output.js'
-export { ConsentDeniedError, StepFailedError, WaitTimeoutError } from './runtime/run-errors.js'
+export { AnswerSchemaError, ConsentDeniedError, RunStoppedError, StepFailedError, WaitTimeoutError } from './runtime/run-errors.js'
 export { type Skill, type SkillInfo, type SkillOptions, type Skills, type SkillTask, skill } from './runtime/skill.js'
 export type {
   Consent,
@@ -47,3 +48,4 @@ export type { Cors } from './server/cors.js'
 export { createServer, type Server } from './server/create-server.js'
 export { type JwtOptions, jwt } from './server/jwt.js'
 export type { Limits, Mounts, Outbound, Scopes, ServerOptions } from './server/options.js'
+export type { Delivery } from './store/store.js'

@@ -59,6 +59,24 @@ export function guardedConnector({ guard, world, resolve = addressesOf, dial = d
     )
 }
 
+/** For the look-up of a name that nothing is sent to yet. */
+const lookUpMs = 2_000
+
+/**
+ * Lets the addresses of the host of `url` pass as they are now. A name that cannot be looked up passes, since each connection
+ * checks it again.
+ *
+ * @throws {AddressRefusedError}
+ */
+export async function checkHost(url: URL, { guard, world, resolve = addressesOf }: ConnectorOptions): Promise<void> {
+  if (parseAddress(bare(url.hostname))) return
+  const limit = new AbortController()
+  const takeBack = world.timer(lookUpMs, () => limit.abort())
+  const addresses = await within(resolve(url.hostname), limit.signal).catch(() => [])
+  takeBack()
+  guard.checkAddresses(url, addresses)
+}
+
 /** IPv4 first: a host that cannot speak it says so at once, while a broken way over IPv6 often says nothing. */
 const addressesOf: Resolve = async (hostname) => (await lookup(hostname, { all: true, verbatim: false })).map(({ address }) => address)
 

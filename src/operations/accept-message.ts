@@ -21,7 +21,7 @@ import { checkHistoryLength, invalid } from './check-params.js'
 import { callerOf, type OperationContext, userOf } from './context.js'
 import { findTask } from './find-task.js'
 import { contentHash } from './idempotency.js'
-import { configOfSend, configToKeep, type SentConfig } from './push-config.js'
+import { configOfSend, configToKeep, type SentConfig, storedConfig } from './push-config.js'
 import { checkFollowUp } from './route-skill.js'
 
 export type Accepted =
@@ -50,7 +50,7 @@ export async function acceptMessage(
   onCreated?: OnCreated,
 ): Promise<Accepted> {
   const { message, configuration } = request
-  const pushConfig = configOfSend(context, configuration?.taskPushNotificationConfig)
+  const pushConfig = await configOfSend(context, configuration?.taskPushNotificationConfig)
   if (message.role !== 'ROLE_USER') throw invalid('message.role', 'must be ROLE_USER in a message to the agent')
   checkHistoryLength(configuration?.historyLength, 'configuration.historyLength')
   const { router } = context.agent
@@ -105,6 +105,7 @@ async function beginTask(
   const ids = { id: uuid(world), contextId }
   const event = createdEvent(ids, turn.message, world.now())
   const record = await turnRecord(vault, { id: ids.id, turn: 1, seq: 1 }, turn)
+  const config = pushConfig && (await storedConfig(vault, ids.id, pushConfig.config))
   const first = turnIn(ids, turn)
   if (route) keepRoute(first.message, route)
   const place = runs.reserve()
@@ -124,7 +125,7 @@ async function beginTask(
         created: event,
         ...(place && { holder: runs.holder }),
         ...(inbound && { inbound }),
-        ...(pushConfig && { pushConfig: pushConfig.config }),
+        ...(config && { pushConfig: config }),
         ...(record && { records: [record] }),
       },
       start,
@@ -155,7 +156,7 @@ async function continueTask(
       isAnswer: found.waiting?.kind === 'turn' && answersQuestion(turn.message, found.waiting.question),
     })
   const inbound = inboundOf(context, turn.message)
-  const config = pushConfig && (await configToKeep(store, found.ref, pushConfig))
+  const config = pushConfig && (await configToKeep(context, found, pushConfig))
   for (let known = found; ; ) {
     // Sealed before the transaction, which waits for nothing; so it says which turn and event it was made for.
     const place = { id: known.id, turn: known.turn + 1, seq: known.lastSeq + 1 }

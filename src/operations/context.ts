@@ -21,7 +21,7 @@ export interface OperationContext {
   readonly runs: Runs
   readonly world: World
   readonly log: Log
-  /** Seals what is known about callers, for reruns. */
+  /** Seals what is known about callers, for reruns, and the secrets of push configurations. */
   readonly vault: Vault
   /** Keys kept in the store. */
   readonly keys: { readonly contextId: Uint8Array; readonly pageToken: Uint8Array }
@@ -35,6 +35,8 @@ export interface OperationContext {
   readonly push: boolean
   /** Judges the addresses that callers want to be notified at. */
   readonly guard: AddressGuard
+  /** Looks up the host of such an address. @throws {AddressRefusedError} */
+  readonly checkAddresses: (url: URL) => Promise<void>
   /** Scopes needed by operation; those under `*` for the ones that are not named. */
   readonly scopes: { readonly [Name in OperationName | '*']?: readonly string[] }
   /** The server's card under its base URL `url`, with `more` in place of its own members; signed where the server signs. */

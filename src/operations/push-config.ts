@@ -1,45 +1,62 @@
-/** What the four operations on push configurations share. Spec §4.3, §3.1.7 to §3.1.10. */
+/** What the four operations on push configurations share, and those inside a send. Spec §4.3, §3.1.7 to §3.1.10. */
 
-import { type AddressGuard, AddressRefusedError } from '../net/address-guard.js'
+import { AddressRefusedError } from '../net/address-guard.js'
 import type { TaskPushNotificationConfig } from '../protocol/wire.js'
-import type { Store, StoredPushConfig, TaskRef } from '../store/store.js'
+import type { Store, StoredPushConfig, TaskHeader } from '../store/store.js'
+import { openSecrets, type PushSecrets, sealSecrets } from '../support/push-secrets.js'
+import type { Vault } from '../support/vault.js'
 import { uuid, type World } from '../support/world.js'
 import { invalid } from './check-params.js'
 import type { OperationContext } from './context.js'
 
-/** A configuration as it is kept: with an id, and without the members that the task itself says. */
-export function storedConfig({ id, url, token, authentication }: TaskPushNotificationConfig, world: World): StoredPushConfig {
-  return { id: id ?? uuid(world), url, ...(token !== undefined && { token }), ...(authentication !== undefined && { authentication }) }
+/** A configuration as a caller gave it, with an id. */
+export interface NamedConfig extends TaskPushNotificationConfig {
+  readonly id: string
+}
+
+export function namedConfig(config: TaskPushNotificationConfig, world: World): NamedConfig {
+  return { ...config, id: config.id ?? uuid(world) }
+}
+
+/** A configuration as it is kept with its task: without the members that the task itself says, and its secrets sealed. */
+export async function storedConfig(vault: Vault, taskId: string, config: NamedConfig): Promise<StoredPushConfig> {
+  const { id, url, authentication } = config
+  const sealed = await sealSecrets(vault, { taskId, id }, secretsOf(config))
+  return { id, url, ...(authentication && { scheme: authentication.scheme }), ...(sealed !== undefined && { sealed }) }
 }
 
 /** A configuration as it is shown: never with its token or credentials. */
-export function shownConfig(config: StoredPushConfig, taskId: string, tenant: string): TaskPushNotificationConfig {
-  const { id, url, authentication } = config
-  return {
-    ...(tenant !== '' && { tenant }),
-    id,
-    taskId,
-    url,
-    ...(authentication !== undefined && { authentication: { scheme: authentication.scheme } }),
-  }
+export function shownConfig({ id, url, scheme }: StoredPushConfig, taskId: string, tenant: string): TaskPushNotificationConfig {
+  return { ...(tenant !== '' && { tenant }), id, taskId, url, ...(scheme !== undefined && { authentication: { scheme } }) }
 }
 
-/** Characters of a configuration's id. */
+function secretsOf({ token, authentication }: TaskPushNotificationConfig): PushSecrets {
+  const credentials = authentication?.credentials
+  return { ...(token !== undefined && { token }), ...(credentials !== undefined && { credentials }) }
+}
+
+/** Characters of a configuration's id, and of a token and credentials. */
 const longestId = 256
+const longestSecret = 4096
 
-interface Check {
-  readonly guard: AddressGuard
-  /** Stands before the names of the fields. */
-  readonly prefix?: string
-}
+type Check = Pick<OperationContext, 'guard' | 'checkAddresses'>
 
-/** @throws {InvalidParamsError} naming what is wrong with the id or the address (D25) */
-export function checkPushConfig({ id, url }: TaskPushNotificationConfig, { guard, prefix = '' }: Check): void {
+/**
+ * @param prefix stands before the names of the fields
+ * @throws {InvalidParamsError} naming what no header may hold, or what is wrong with the address (D25)
+ */
+export async function checkPushConfig(config: TaskPushNotificationConfig, check: Check, prefix = ''): Promise<void> {
+  const { id, url, token, authentication } = config
   if (id !== undefined && (id.length > longestId || hasControls(id))) {
     throw invalid(`${prefix}id`, `must be at most ${longestId} characters without control characters; leave it out to be given one`)
   }
+  checkSecret(token, `${prefix}token`)
+  if (authentication && !isToken(authentication.scheme)) {
+    throw invalid(`${prefix}authentication.scheme`, 'must be the name of an authentication scheme, such as Bearer')
+  }
+  checkSecret(authentication?.credentials, `${prefix}authentication.credentials`)
   try {
-    guard.checkUrl(url)
+    await check.checkAddresses(check.guard.checkUrl(url))
   } catch (error) {
     throw error instanceof AddressRefusedError ? invalid(`${prefix}url`, error.demand) : error
   }
@@ -50,36 +67,65 @@ function hasControls(text: string): boolean {
   return /[\u0000-\u001f\u007f]/.test(text)
 }
 
-/** A configuration that came inside a send, ready to be kept. */
+/** What it is does not show in the error. */
+function checkSecret(text: string | undefined, field: string): void {
+  if (text === undefined || (text.length <= longestSecret && /^[!-~]([ -~]*[!-~])?$/.test(text))) return
+  throw invalid(
+    field,
+    `must be at most ${longestSecret} characters of visible ASCII, since it travels in a header; blanks may stand within`,
+  )
+}
+
+/** RFC 9110 §5.6.2. */
+function isToken(text: string): boolean {
+  return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(text)
+}
+
+/** A configuration that came inside a send. */
 export interface SentConfig {
-  readonly config: StoredPushConfig
+  readonly config: NamedConfig
   /** Whether it came with an id. */
   readonly isNamed: boolean
 }
 
 /** @throws {InvalidParamsError} as {@link checkPushConfig}; whether push is declared was judged before the parameters were read */
-export function configOfSend({ guard, world }: OperationContext, config: TaskPushNotificationConfig | undefined): SentConfig | undefined {
+export async function configOfSend(
+  context: OperationContext,
+  config: TaskPushNotificationConfig | undefined,
+): Promise<SentConfig | undefined> {
   if (config === undefined) return undefined
-  checkPushConfig(config, { guard, prefix: 'configuration.taskPushNotificationConfig.' })
-  return { config: storedConfig(config, world), isNamed: config.id !== undefined }
+  await checkPushConfig(config, context, 'configuration.taskPushNotificationConfig.')
+  return { config: namedConfig(config, context.world), isNamed: config.id !== undefined }
 }
 
 /** What a message to a task that is there adds to its configurations; undefined where it adds none. */
-export async function configToKeep(store: Store, ref: TaskRef, { config, isNamed }: SentConfig): Promise<StoredPushConfig | undefined> {
-  // D24: without an id, one that equals a configuration of the task is that one.
-  return !isNamed && (await hasEqual(store, ref, config)) ? undefined : config
+export async function configToKeep(
+  { store, vault }: OperationContext,
+  task: TaskHeader,
+  { config, isNamed }: SentConfig,
+): Promise<StoredPushConfig | undefined> {
+  // D24: without an id, one that equals a configuration of the task is that one; if that has ended, it begins again.
+  const equal = isNamed ? undefined : await findEqual(store, vault, task, config)
+  if (equal !== undefined && (await isOpen(store, task, equal))) return undefined
+  return storedConfig(vault, task.id, { ...config, id: equal ?? config.id })
 }
 
-async function hasEqual(store: Store, ref: TaskRef, config: StoredPushConfig): Promise<boolean> {
+/** The id of a configuration of the task that has the same address and the same secrets. */
+async function findEqual(store: Store, vault: Vault, { ref, id: taskId }: TaskHeader, config: NamedConfig): Promise<string | undefined> {
+  const { token, credentials } = secretsOf(config)
   for (let after: string | undefined; ; ) {
     const page = await store.listPushConfigs(ref, { limit: 100, ...(after !== undefined && { after }) })
-    if (page.some((one) => isSame(one, config))) return true
+    for (const { id, url, scheme, sealed } of page) {
+      if (url !== config.url || scheme !== config.authentication?.scheme) continue
+      const secrets = await openSecrets(vault, { taskId, id }, sealed)
+      if (secrets.token === token && secrets.credentials === credentials) return id
+    }
     after = page.at(-1)?.id
-    if (after === undefined) return false
+    if (after === undefined) return undefined
   }
 }
 
-function isSame(a: StoredPushConfig, b: StoredPushConfig): boolean {
-  const [one, other] = [a.authentication, b.authentication]
-  return a.url === b.url && a.token === b.token && one?.scheme === other?.scheme && one?.credentials === other?.credentials
+async function isOpen(store: Store, { ref }: TaskHeader, id: string): Promise<boolean> {
+  const open = await Promise.all((await store.pushes(ref)).map((push) => store.push(push)))
+  return open.some((push) => push?.config.id === id)
 }

@@ -14,9 +14,11 @@ interface CardOptions {
   readonly url: string
   readonly mounts: Required<Mounts>
   readonly scopes: Scopes
+  /** Whether push configurations are taken and delivered to. */
+  readonly push: boolean
 }
 
-export function agentCard({ agent, auth, url, mounts, scopes }: CardOptions): AgentCard {
+export function agentCard({ agent, auth, url, mounts, scopes, push }: CardOptions): AgentCard {
   const base = url.replace(/\/+$/, '')
   const at = (protocolBinding: string, path: string): AgentInterface => ({
     url: base + path,
@@ -34,7 +36,7 @@ export function agentCard({ agent, auth, url, mounts, scopes }: CardOptions): Ag
     ...(agent.iconUrl !== undefined && { iconUrl: agent.iconUrl }),
     capabilities: {
       streaming: true,
-      pushNotifications: false,
+      pushNotifications: push,
       ...(agent.extensions && { extensions: agent.extensions }),
       extendedAgentCard: agent.extendedCard !== undefined,
     },

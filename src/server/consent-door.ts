@@ -40,6 +40,11 @@ export function isConsentPath(path: string): boolean {
   return path === consentPath || path.startsWith(`${consentPath}/`)
 }
 
+/** A path for the log: without a state, which lets in whoever has it. By its looks, since proxies and encodings move the door. */
+export function withoutState(path: string): string {
+  return path.replace(/[\w-]{64,}/g, '…')
+}
+
 export function createConsentDoor(options: ConsentDoorOptions): ConsentDoor {
   const { consents, agent, authenticates, providers, world, log, base } = options
   const fetching: Fetch = options.fetch ?? ((input, init) => fetch(input, init))
@@ -159,6 +164,12 @@ export function createConsentDoor(options: ConsentDoorOptions): ConsentDoor {
     )
   }
 
+  /** @param why without a word of the body, which may hold a credential */
+  function refuseBody(status: number, why: string): HttpReply {
+    log.info('a consent was refused', { reason: why })
+    return text(status, why)
+  }
+
   /** The agent asked for a way that is not there: a provider that the server no longer has, or a link that is none. */
   function lostPage({ header, asked }: OpenConsent): HttpReply {
     log.error('a request for consent leads nowhere', { taskId: header.id, provider: asked.oauth })
@@ -182,8 +193,8 @@ export function createConsentDoor(options: ConsentDoorOptions): ConsentDoor {
     try {
       return await answer(raw)
     } catch (error) {
-      if (error instanceof CallbackBodyError) return text(error.status, error.message)
-      if (error instanceof ResourceExhaustedError) return text(413, error.message)
+      if (error instanceof CallbackBodyError) return refuseBody(error.status, error.message)
+      if (error instanceof ResourceExhaustedError) return refuseBody(413, error.message)
       if (error !== gone) log.error('a request to the consent page failed', { error })
       return outcomePage(503, 'Not now', 'Something is out of order here. Nothing was decided; try again later.')
     }

@@ -4,11 +4,12 @@ import { createServer as createHttpServer, type IncomingMessage, type ServerResp
 import type { AddressInfo, Socket } from 'node:net'
 import type { HttpReply } from '../bindings/http.js'
 import { openGuardedFetch } from '../net/guarded-fetch.js'
+import { openPost } from '../push/post.js'
 import type { Agent } from '../runtime/agent.js'
 import { sqlite } from '../store/sqlite/sqlite.js'
 import { checkOptions, isText, isWhole, type OptionRule } from '../support/options.js'
 import { anonymous } from './authenticate.js'
-import { type Core, createCore, mountServer, type Server } from './create-server.js'
+import { type Core, createCore, mountServer, type Server, type Sockets } from './create-server.js'
 import { createFetch } from './fetch.js'
 import { gone, hasNoBody } from './handler.js'
 import { createKeepAlive, type KeepAlive } from './keep-alive.js'
@@ -28,6 +29,8 @@ export interface RunningServer extends Server {
   /** Base URL, without a slash at its end. */
   readonly url: string
 }
+
+const sockets: Sockets = { openFetch: openGuardedFetch, openPost }
 
 export const serveDefaults = Object.freeze({ port: 0, host: '127.0.0.1', store: 'errand.db' })
 
@@ -58,7 +61,7 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
     auth: options.auth ?? anonymous(),
     own: () => own,
     neighbours: !options.auth,
-    openFetch: openGuardedFetch,
+    ...sockets,
   })
   const keepAlive = createKeepAlive(core.world, core.limits.keepAliveMs)
   const http = createHttpServer((request, response) => void exchange(core, keepAlive, request, { response, waits: false }))
@@ -95,7 +98,13 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
     await drained
   }
   let closed: Promise<void> | undefined
-  return { url: (options.url ?? own).replace(/\/+$/, ''), fetch: createFetch(core), signal: core.signal, close: () => (closed ??= close()) }
+  return {
+    url: (options.url ?? own).replace(/\/+$/, ''),
+    fetch: createFetch(core),
+    signal: core.signal,
+    deliveries: core.deliveries,
+    close: () => (closed ??= close()),
+  }
 }
 
 /**
@@ -104,7 +113,7 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
  * @throws {TypeError} on a wrong option, and without `store`, `url` or `auth`: who may call is to be said, if only `anonymous()`
  */
 export function createServer(agent: Agent, options: ServerOptions): Promise<Server> {
-  return mountServer(agent, options, openGuardedFetch)
+  return mountServer(agent, options, sockets)
 }
 
 interface Answering {

@@ -3,6 +3,7 @@
 import { isAllowEntry } from '../net/allow-list.js'
 import { type SigningKey, signatureAlgorithms } from '../protocol/card-signature.js'
 import { isOperationName, type OperationName } from '../protocol/operations.js'
+import { defaultPush, type PushOptions, type PushSettings, pushRules } from '../push/push-options.js'
 import { consentPath } from '../runtime/consent.js'
 import type { StoreSource } from '../store/store.js'
 import type { Log } from '../support/log.js'
@@ -102,17 +103,22 @@ export interface ServerOptions {
   readonly idempotency?: boolean | 'strict'
   /** Whether callers may name their contexts themselves. Default true. */
   readonly clientContextIds?: boolean
-  /** Take push configurations. They are kept and shown, but nothing is delivered yet, and the card does not say so. Default false. */
-  readonly push?: boolean
+  /** Take push configurations and post to them. Needs a host with sockets. Default false. */
+  readonly push?: boolean | PushOptions
   readonly outbound?: Outbound
   /** Providers that `task.authorize` may send people to, by name. Default: none. */
   readonly oauth?: OAuthProviders
   /**
    * Seals credentials, and what tasks record that have one: a text of at least 32 characters that cannot be guessed
-   * (`openssl rand -base64 32` makes one). With another one they cannot be opened. Default: a key that the store keeps
-   * apart from its tasks, as `sqlite()` does in a file beside its own.
+   * (`openssl rand -base64 32` makes one). With another one the server does not start until such tasks have ended. Default:
+   * a key that the store keeps apart from its tasks, as `sqlite()` does in a file beside its own.
    */
   readonly secretKey?: string
+  /**
+   * Whether to start without the key that tasks in the store were sealed with: `'refuse'`, or `'fail'`, which gives them up and
+   * fails those that cannot go on. Default `'refuse'`.
+   */
+  readonly lostKey?: 'refuse' | 'fail'
   /** Default: silent here, JSON lines on standard error in `serve()`. */
   readonly log?: Log
   /** Clock, timers and chance. For tests. */
@@ -127,6 +133,7 @@ export const serverDefaults = Object.freeze({
   idempotency: true,
   clientContextIds: true,
   push: false,
+  lostKey: 'refuse',
   world: systemWorld,
 })
 
@@ -195,13 +202,17 @@ export const serverRules: Readonly<Record<keyof ServerOptions, OptionRule>> = {
   concurrency: { takes: 'a whole number from 1', ok: isWhole(1) },
   idempotency: { takes: "true, false or 'strict'", ok: (value) => isBoolean(value) || value === 'strict' },
   clientContextIds: { takes: 'true or false', ok: isBoolean },
-  push: { takes: 'true or false', ok: isBoolean },
+  push: {
+    takes: `true, false or an object with ${Object.keys(pushRules).join(', ')}`,
+    ok: (value) => isBoolean(value) || isPlainObject(value),
+  },
   outbound: {
     takes:
       "an object with allow, a list of networks such as '10.1.0.0/16', hosts such as 'files.internal' and origins such as 'http://127.0.0.1:3000', none of them an address of cloud metadata",
     ok: isOutbound,
   },
   oauth: { takes: 'an object of providers by name', ok: isPlainObject, secret: true },
+  lostKey: { takes: "'refuse' or 'fail'", ok: (value) => value === 'refuse' || value === 'fail' },
   secretKey: { takes: 'a text of at least 32 characters, such as `openssl rand -base64 32` makes', ok: isSecretKey, secret: true },
   log: { takes: 'an object with debug, info, warn and error', ok: isLog },
   world: { takes: 'an object with now, timer, defer and randomBytes', ok: isWorld },
@@ -218,9 +229,21 @@ export function checkServerOptions(door: string, options: ServerOptions): void {
   checkOptions(door, options, serverRules)
   checkOptions(`${door}: mounts`, options.mounts ?? {}, { jsonRpc: mountRule, httpJson: mountRule })
   checkOptions(`${door}: limits`, options.limits ?? {}, limitRules)
+  if (typeof options.push === 'object') checkOptions(`${door}: push`, options.push, pushRules)
   checkProviders(door, options.oauth ?? {})
   const { jsonRpc, httpJson } = { ...defaultMounts, ...options.mounts }
   if (`${jsonRpc}/`.startsWith(`${httpJson}/`) || `${httpJson}/`.startsWith(`${jsonRpc}/`)) {
     throw new TypeError(`${door}: mounts jsonRpc and httpJson must not lie within each other; they are ${jsonRpc} and ${httpJson}`)
   }
+}
+
+/** Undefined where nothing is pushed. */
+export function pushSettings(push: boolean | PushOptions): PushSettings | undefined {
+  return push === false ? undefined : { ...defaultPush, ...(push === true ? {} : definedOf(push)) }
+}
+
+/** An explicit undefined means the default. */
+export function definedOf<Options extends object>(options: Options): Partial<Options> {
+  // Same members, fewer of them.
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Partial<Options>
 }

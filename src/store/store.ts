@@ -1,8 +1,11 @@
 /** The contract of a store: a task is a header and a log, and whatever belongs together is one transaction. */
 
-import type { Json, TaskPushNotificationConfig, TaskState } from '../protocol/wire.js'
+import type { Json, TaskState } from '../protocol/wire.js'
 import type { World } from '../support/world.js'
 import type { EventKind, NewEvent, TaskEvent } from '../task/event.js'
+import type { PushStore, StoredPushConfig } from './push-store.js'
+
+export type { Delivery, OpenPush, Push, PushProgress, PushRef, PushStore, StoredPushConfig } from './push-store.js'
 
 /** Whose rows are meant. Part of every key that a caller can name. */
 export interface Caller {
@@ -95,7 +98,10 @@ export interface TaskWrite {
   readonly records?: readonly RecordWrite[]
   /** Merged member by member into the memory of the task's context. */
   readonly memory?: Readonly<Record<string, Json>>
-  /** Made, or put in the place of the one with its id. */
+  /**
+   * Made, or put in the place of the one with its id. Its events are those after the message in this write; one that takes
+   * the place of another goes on where that one was, so that nothing is skipped, unless that one had ended.
+   */
   readonly pushConfig?: StoredPushConfig
 }
 
@@ -161,9 +167,6 @@ export interface Claimed {
   readonly records: readonly RunRecord[]
 }
 
-/** A push configuration with its `id`; `taskId` and `tenant` are the task's. */
-export type StoredPushConfig = TaskPushNotificationConfig & { readonly id: string }
-
 /** Where a walk through the list stands. All of it travels in the page token. */
 export interface ListPosition {
   /** The revision at which the walk began: filter, order and status are as of then. */
@@ -216,7 +219,7 @@ export type CommitListener = (ref: TaskRef, lastSeq: number, events?: readonly T
  * Every promise of a write settles after its commit; until then no reader sees anything of it. A commit that fails
  * rejects every write that was in it with {@link UnavailableError} and leaves the store as it was.
  */
-export interface Store {
+export interface Store extends PushStore {
   /** A task with its first event. `onAccepted` is called as soon as the write is sure to stand or fall with its
    * commit, at the latest right after it: what it starts may append to the same commit, and must bear its failure. */
   create(task: NewTask, onAccepted?: (created: Created) => void): Promise<Created>
@@ -279,14 +282,6 @@ export interface Store {
   /** The earliest `waiting.due` of all tasks. */
   nextDue(): Promise<number | undefined>
 
-  /** Makes or replaces the configuration of that id. */
-  putPushConfig(ref: TaskRef, config: StoredPushConfig): Promise<void>
-  getPushConfig(ref: TaskRef, id: string): Promise<StoredPushConfig | undefined>
-  /** In the order of their making, after the one with id `after`. */
-  listPushConfigs(ref: TaskRef, options: { readonly after?: string; readonly limit: number }): Promise<readonly StoredPushConfig[]>
-  /** Deleting what is not there is fine. */
-  deletePushConfig(ref: TaskRef, id: string): Promise<void>
-
   /** 32 random bytes kept in the store under `name`, made when first asked for. */
   secret(name: string): Promise<Uint8Array>
 
@@ -296,8 +291,17 @@ export interface Store {
   /** Told after each commit that left this task, or may have left it, for anybody to claim. Returns the function that ends it. */
   onRunnable(listener: (ref: TaskRef) => void): () => void
 
-  /** 32 bytes that are kept apart from the tasks, made when first asked for: what is sealed with them is safe with who has the tasks alone. */
-  sealingKey(): Promise<Uint8Array>
+  /**
+   * 32 bytes that are kept apart from the tasks: what is sealed with them is safe with who has the tasks alone.
+   *
+   * @param options `make`: where there are none, they are made. Default true.
+   * @throws {Error} where they are missing and not to be made, or cannot be read
+   */
+  sealingKey(options?: { readonly make?: boolean }): Promise<Uint8Array>
+
+  /** What was last kept by `keepSealingCheck`, with the tasks: it tells the key that they are sealed with from others. */
+  sealingCheck(): Promise<Uint8Array | undefined>
+  keepSealingCheck(check: Uint8Array): Promise<void>
 
   /** Commits what is under way and lets go of everything held. A second call does nothing. */
   close(): Promise<void>

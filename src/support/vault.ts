@@ -83,6 +83,11 @@ export async function openBody(vault: Vault, where: RecordPlace, body: string): 
   return JSON.parse(await vault.open(contextOf(where), parsed.sealed))
 }
 
+/** Whether the body of a record can be read with the key alone. */
+export function isSealedBody(body: string): boolean {
+  return isSealed(JSON.parse(body))
+}
+
 /** No body has a member of this name but a sealed one. */
 function isSealed(body: unknown): body is { readonly sealed: string } {
   return typeof body === 'object' && body !== null && 'sealed' in body && typeof body.sealed === 'string'

@@ -12,13 +12,8 @@ interface FieldCase {
 
 /** Cases without a test, by the part that will meet them. */
 const notYet: Readonly<Record<string, string>> = {
-  F013: 'push delivery',
-  F014: 'push delivery',
-  F019: 'push delivery',
   F023: 'retention: tasks that have ended are kept for ever',
   F026: 'several processes on one store, with leases and takeovers',
-  F059: 'push delivery',
-  F067: 'push delivery',
   F091: 'version 0.3: an agent that speaks nothing newer',
   F092: 'version 0.3',
   F094: 'gRPC',
@@ -31,21 +26,19 @@ const notYet: Readonly<Record<string, string>> = {
 /** What of a case that has a test is still to be met, and by which part. */
 const restOf: Readonly<Record<string, string>> = {
   F002: 'gRPC',
-  F004: 'push delivery of how it goes on',
   F005: 'several processes on one store at the same time',
-  F008: 'push delivery: private addresses are refused when a configuration is made and when it is used',
   F011: 'several processes on one store at the same time',
   F025: 'retention: its clock starts at the end of a task',
   F037: 'gRPC',
   F082: 'gRPC',
-  F098: 'gRPC and push delivery',
-  F100: 'gRPC and push delivery',
+  F098: 'gRPC',
+  F100: 'gRPC',
   F110: 'version 0.3: its header for extensions',
   F113: 'gRPC and version 0.3',
 }
 
 /** Parts that are not built yet: a reason names one of them. */
-const parts = /^(push delivery|retention|several processes|version 0\.3|gRPC|the checker|the command line)\b/
+const parts = /^(retention|several processes|version 0\.3|gRPC|the checker|the command line)\b/
 
 const cases: readonly FieldCase[] = JSON.parse(readFileSync(new URL('../../vectors/field-cases.json', import.meta.url), 'utf8'))
 

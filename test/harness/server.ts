@@ -3,7 +3,6 @@
 import {
   type Agent,
   bearerTokens,
-  createServer,
   type RunningServer,
   type ServeOptions,
   type Server,
@@ -11,7 +10,10 @@ import {
   serve,
   sqlite,
 } from '../../src/index.js'
+import { openGuardedFetch } from '../../src/net/guarded-fetch.js'
 import { type OperationName, operationTable } from '../../src/protocol/operations.js'
+import type { OpenedPost } from '../../src/push/post.js'
+import { mountServer } from '../../src/server/create-server.js'
 
 export type BindingName = 'JSONRPC' | 'HTTP+JSON'
 export const bindingNames: readonly BindingName[] = ['JSONRPC', 'HTTP+JSON']
@@ -19,9 +21,16 @@ export const bindingNames: readonly BindingName[] = ['JSONRPC', 'HTTP+JSON']
 /** Alice, Bob, and Carol of the tenants red and blue: each token is the name. */
 export const people = bearerTokens({ alice: 'alice', bob: 'bob', carol: { id: 'carol', tenants: ['red', 'blue'] } })
 
-/** In memory, without a socket. Close it when the test ends. */
+/** In memory, without a socket; what it pushes reaches nobody. Close it when the test ends. */
 export function openServer(agent: Agent, options: Partial<ServerOptions> = {}): Promise<Server> {
-  return createServer(agent, { store: sqlite(':memory:'), auth: people, url: 'http://agent.test', ...options })
+  const given = { store: sqlite(':memory:'), auth: people, url: 'http://agent.test', ...options }
+  return mountServer(agent, given, { openFetch: openGuardedFetch, openPost: () => unreachable })
+}
+
+const unreachable: OpenedPost = {
+  post: () => Promise.reject(new Error('nobody is there')),
+  checkAddresses: async () => {},
+  close: async () => {},
 }
 
 /** In memory, on a free port of 127.0.0.1. */

@@ -36,7 +36,7 @@ export function durabilityLaws(open: Open, reopen: Reopen): void {
     const task = newTask({ holder: 'here', at: 1_000 })
     const { ref } = await create(opened.store, {
       ...task,
-      pushConfig: { id: 'p', taskId: task.id, url: 'https://receiver.example/', token: 'geheim' },
+      pushConfig: { id: 'p', url: 'https://receiver.example/', sealed: 'geheim' },
     })
     const write = {
       events: [moved(task, inputRequired, 2_000), note(task, 'x')],
@@ -83,6 +83,7 @@ export function durabilityLaws(open: Open, reopen: Reopen): void {
     const third = await create(store, newTask())
     await store.update(second.ref, () => ({ write: { events: [], holder: null }, result: 0 }))
     const key = await store.sealingKey()
+    await store.keepSealingCheck(Uint8Array.of(7, 8))
     opened = await reopen(opened)
     const again = opened.store
     const names = async (refs: readonly TaskRef[]) => Promise.all(refs.map(async (ref) => (await again.header(ref))?.id))
@@ -93,7 +94,8 @@ export function durabilityLaws(open: Open, reopen: Reopen): void {
     expect(await recordsOf(again, { ref }, 1)).toEqual(records)
     expect(await recordsOf(again, { ref }, 0)).toEqual([{ kind: 'signal', key: 'paid', body: '[1]' }])
     expect(await again.records((await headerOf(again, over)).ref, 1)).toEqual([])
-    expect([...(await again.sealingKey())]).toEqual([...key])
+    expect([...(await again.sealingKey({ make: false }))]).toEqual([...key])
+    expect(await again.sealingCheck()).toEqual(Uint8Array.of(7, 8))
     const settling = { events: [], records: [{ kind: 'step', key: 'a', n: 2, body: '{}' } as const] }
     await expect(again.update(ref, () => ({ write: settling, result: 0 }))).rejects.toThrow(/settled/)
   })
@@ -184,13 +186,32 @@ export function durabilityLaws(open: Open, reopen: Reopen): void {
     let opened = await open()
     const task = newTask()
     const { ref } = await create(opened.store, task)
-    const config = (id: string) => ({ id, taskId: task.id, url: `https://receiver.example/${id}` })
+    const config = (id: string) => ({ id, url: `https://receiver.example/${id}` })
     for (const id of ['c', 'a', 'b']) await opened.store.putPushConfig(ref, config(id))
     await opened.store.deletePushConfig(ref, 'b')
     opened = await reopen(opened)
     const again = (await headerOf(opened.store, task)).ref
     for (const id of ['0', 'c']) await opened.store.putPushConfig(again, config(id))
     expect((await opened.store.listPushConfigs(again, { limit: 10 })).map(({ id }) => id)).toEqual(['c', 'a', '0'])
+  })
+
+  test('how far a receiver has been told, and the attempts to tell it, outlive a start', async () => {
+    let opened = await open()
+    const task = newTask({ pushConfig: { id: 'p', url: 'https://receiver.example/' } })
+    const { ref } = await create(opened.store, task)
+    const [push] = await opened.store.pushes(ref)
+    if (push === undefined) throw new Error('the configuration is not open')
+    const progress = { after: 1, opens: false, until: 4, attempts: 2, due: 99, drops: 3, state: 'resting' } as const
+    const delivery = { number: 4, attempt: 2, at: 7, outcome: 'failed', failure: 'timeout' } as const
+    await opened.store.advancePush(push, progress, delivery)
+    opened = await reopen(opened)
+    const again = (await headerOf(opened.store, task)).ref
+    const [same] = await opened.store.pushes(again)
+    expect(same && (await opened.store.push(same))).toMatchObject({ config: { id: 'p' }, progress })
+    expect(await opened.store.deliveries(again)).toEqual([{ configId: 'p', ...delivery }])
+    // Whatever is made from here on is no other one's successor.
+    await opened.store.putPushConfig(again, { id: 'q', url: 'https://receiver.example/q' })
+    expect(new Set(await opened.store.pushes(again)).size).toBe(2)
   })
 
   test('ten mebibytes and names of any characters survive a start', async () => {

@@ -5,10 +5,13 @@ import type {
   Caller,
   CommitListener,
   Created,
+  Delivery,
   Inbound,
   ListPage,
   ListQuery,
   NewTask,
+  PushProgress,
+  PushRef,
   Repeated,
   RunRecord,
   Store,
@@ -23,12 +26,18 @@ import { fold } from './fold.js'
 import { dayMs, finalStates } from './kit.js'
 
 type Memory = Readonly<Record<string, Json>>
+interface Config {
+  config: StoredPushConfig
+  ref: PushRef
+  progress: PushProgress
+  deliveries: readonly Delivery[]
+}
 type Moved = { readonly revision: number; readonly at: number; readonly state: string; readonly status: string }
 interface Row {
   header: TaskHeader
   log: TaskEvent[]
   moves: Moved[]
-  configs: Map<string, StoredPushConfig>
+  configs: Map<string, Config>
   /** By turn and key; each with both. */
   records: Map<string, readonly [turn: number, record: RunRecord]>
 }
@@ -36,6 +45,8 @@ type Accepted = { readonly hash: string; readonly at: number; readonly ref: Task
 
 interface State {
   revision: number
+  /** Of the newest making of a configuration. */
+  pushRef: number
   rows: Row[]
   /** Tasks that anybody may claim, those that became so first come first. */
   jobs: TaskRef[]
@@ -50,7 +61,10 @@ export interface ModelData {
 }
 
 export function emptyModel(): ModelData {
-  return { state: { revision: 0, rows: [], jobs: [], byName: new Map(), inbound: new Map(), memory: new Map() }, secrets: new Map() }
+  return {
+    state: { revision: 0, pushRef: 0, rows: [], jobs: [], byName: new Map(), inbound: new Map(), memory: new Map() },
+    secrets: new Map(),
+  }
 }
 
 const recordName = (turn: number, key: string) => JSON.stringify([turn, key])
@@ -63,6 +77,7 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
   const { state, secrets } = data
   const listeners = new Set<CommitListener>()
   const runnableListeners = new Set<(ref: TaskRef) => void>()
+  const pushListeners = new Set<(ref: TaskRef) => void>()
   let queue: (() => () => void)[] = []
   /** Tasks that this commit has made runnable so far. */
   let became: TaskRef[] = []
@@ -121,6 +136,31 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
       ...(state.inbound.get(key) ?? []).filter(({ at }) => world.now() - at < dayMs),
       { hash: inbound.contentHash, at: world.now(), ref, seq },
     ])
+  }
+
+  /** `sent` with a message, or by its own operation. */
+  function putConfig({ configs, header }: Row, config: StoredPushConfig, sent: { readonly after: number } | undefined): void {
+    const known = configs.get(config.id)
+    const begins: PushProgress = {
+      after: sent?.after ?? header.lastSeq,
+      opens: sent === undefined,
+      attempts: 0,
+      drops: 0,
+      state: 'active',
+    }
+    const goesOn = sent !== undefined && known !== undefined && known.progress.state !== 'ended'
+    const { due: _, ...was } = known?.progress ?? begins
+    // The only place where one is made.
+    const ref = ++state.pushRef as PushRef
+    const progress = goesOn ? { ...was, attempts: 0, drops: 0, state: 'active' as const } : begins
+    configs.set(config.id, { config, ref, progress, deliveries: known?.deliveries ?? [] })
+  }
+
+  const pushesOf = () => state.rows.flatMap((task) => [...task.configs.values()].map((config) => ({ task, ...config })))
+  const openOnes = () => pushesOf().filter(({ progress }) => progress.state !== 'ended')
+
+  function tellConfigured(ref: TaskRef): void {
+    for (const listener of pushListeners) listener(ref)
   }
 
   const memoryOf = ({ caller, contextId }: TaskHeader) => state.memory.get(nameOf(caller, contextId)) ?? {}
@@ -227,7 +267,10 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
           state.rows.push(made)
           state.byName.set(nameOf(caller, id), made)
           accept(caller, inbound, ref, 1)
-          if (pushConfig) made.configs.set(pushConfig.id, pushConfig)
+          if (pushConfig) {
+            putConfig(made, pushConfig, { after: 1 })
+            tell(() => tellConfigured(ref))
+          }
           return { outcome: 'created', header: made.header, memory: memoryOf(made.header) }
         }
         const outcome = same ?? begin()
@@ -246,7 +289,11 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
         const first = task.header.lastSeq + 1
         const decision = decide(task.header, finding(task))
         if (decision.write) write(task, decision.write, tell)
-        if (decision.write?.pushConfig) task.configs.set(decision.write.pushConfig.id, decision.write.pushConfig)
+        if (decision.write?.pushConfig) {
+          const place = decision.write.events.findIndex(({ kind }) => kind === 'turn' || kind === 'answer' || kind === 'message')
+          putConfig(task, decision.write.pushConfig, { after: place < 0 ? task.header.lastSeq : first + place })
+          tell(() => tellConfigured(ref))
+        }
         if (task.header.lastSeq >= first) accept(task.header.caller, inbound, ref, first)
         return { outcome: 'updated', header: task.header, result: decision.result }
       }),
@@ -299,14 +346,51 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
         .slice(0, limit)
         .map(({ ref }) => ref),
     nextDue: async () => state.rows.map(dueOf).reduce((a, b) => (a === undefined || (b !== undefined && b < a) ? b : a), undefined),
-    putPushConfig: (ref, config) => unit(() => void row(ref).configs.set(config.id, config)),
-    getPushConfig: async (ref, id) => row(ref).configs.get(id),
+    putPushConfig: (ref, config) =>
+      unit((tell) => {
+        putConfig(row(ref), config, undefined)
+        tell(() => tellConfigured(ref))
+      }),
+    getPushConfig: async (ref, id) => row(ref).configs.get(id)?.config,
     listPushConfigs: async (ref, { after, limit }) => {
-      const all = [...row(ref).configs.values()]
+      const all = [...row(ref).configs.values()].map(({ config }) => config)
       const start = after === undefined ? 0 : all.findIndex(({ id }) => id === after) + 1
       return all.slice(start, start + limit)
     },
-    deletePushConfig: (ref, id) => unit(() => void row(ref).configs.delete(id)),
+    deletePushConfig: (ref, id) =>
+      unit((tell) => {
+        row(ref).configs.delete(id)
+        tell(() => tellConfigured(ref))
+      }),
+    push: async (push) => {
+      const found = pushesOf().find(({ ref }) => ref === push)
+      if (!found) return undefined
+      const { ref, id, state, lastSeq } = found.task.header
+      return { task: { ref, id, state, lastSeq }, config: found.config, progress: found.progress }
+    },
+    pushes: async (ref) =>
+      openOnes()
+        .filter(({ task }) => task.header.ref === ref)
+        .map((one) => one.ref),
+    openPushes: async ({ after = 0, limit }) =>
+      openOnes()
+        .filter(({ ref }) => ref > after)
+        .sort((a, b) => a.ref - b.ref)
+        .slice(0, limit)
+        .map(({ ref, task, progress }) => ({
+          push: ref,
+          ref: task.header.ref,
+          isBehind: progress.opens || progress.after < task.header.lastSeq,
+        })),
+    advancePush: (push, progress, delivery) =>
+      unit(() => {
+        const found = pushesOf().find(({ ref }) => ref === push)
+        if (!found) return
+        const { task, config, deliveries } = found
+        const more = delivery ? [{ configId: config.id, ...delivery }] : []
+        task.configs.set(config.id, { config, ref: push, progress, deliveries: [...deliveries, ...more].slice(-100) })
+      }),
+    deliveries: async (ref) => [...row(ref).configs.values()].flatMap(({ deliveries }) => deliveries).sort((a, b) => a.at - b.at),
     secret: async (name) => {
       const secret = secrets.get(name) ?? world.randomBytes(32)
       secrets.set(name, secret)
@@ -320,11 +404,20 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
       runnableListeners.add(listener)
       return () => void runnableListeners.delete(listener)
     },
+    onPushConfig(listener) {
+      pushListeners.add(listener)
+      return () => void pushListeners.delete(listener)
+    },
     sealingKey: async () => {
       const key = secrets.get(sealingName) ?? world.randomBytes(32)
       secrets.set(sealingName, key)
       return new Uint8Array(key)
     },
+    sealingCheck: async () => {
+      const check = secrets.get(checkName)
+      return check && new Uint8Array(check)
+    },
+    keepSealingCheck: async (check) => void secrets.set(checkName, new Uint8Array(check)),
     close: async () => {
       if (!isOpen) return
       isOpen = false
@@ -333,8 +426,9 @@ export function modelStore(world: World, data: ModelData = emptyModel()): Store 
   }
 }
 
-// No secret of this name is asked for.
+// No secrets of these names are asked for.
 const sealingName = '\u0000sealing'
+const checkName = '\u0000check'
 
 function lineOf(event: NewEvent): Omit<TaskEvent, 'seq'> {
   const { kind, body } = event

@@ -3,20 +3,14 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Store, StoredPushConfig, TaskRef } from '../../src/store/store.js'
-import { completed, create, moved, type Named, newTask, type Open, put, unlessEndless, upTo } from './kit.js'
+import { completed, create, moved, newTask, type Open, put, unlessEndless, upTo } from './kit.js'
 
 export function pushConfigLaws(open: Open): void {
   test('a configuration comes back as it was put in', async () => {
     const { store } = await open()
-    const task = newTask({ caller: { tenant: 'acme', owner: 'o' } })
-    const { ref } = await create(store, task)
-    const full = {
-      ...config(task, 'full'),
-      tenant: 'acme',
-      token: 'tökén "1"',
-      authentication: { scheme: 'Bearer', credentials: 'secret 😀' },
-    }
-    const small = { ...config(task, 'small'), tenant: 'acme' }
+    const { ref } = await create(store, newTask())
+    const full = { ...config('full'), scheme: 'Bearer', sealed: 'tökén "1" 😀' }
+    const small = config('small')
     await store.putPushConfig(ref, full)
     await store.putPushConfig(ref, small)
     expect(await store.getPushConfig(ref, 'full')).toEqual(full)
@@ -26,9 +20,8 @@ export function pushConfigLaws(open: Open): void {
 
   test('a configuration may come with the write that it belongs to', async () => {
     const { store } = await open()
-    const task = newTask()
-    const { ref } = await create(store, task)
-    const mine = config(task, 'mine')
+    const { ref } = await create(store, newTask())
+    const mine = config('mine')
     await store.update(ref, () => ({ result: undefined, write: { events: [], pushConfig: mine } }))
     expect(await store.listPushConfigs(ref, { limit: 10 })).toEqual([mine])
     const refused = store.update(ref, () => {
@@ -47,9 +40,8 @@ export function pushConfigLaws(open: Open): void {
 
   test('the configuration of a new task is there with the task', async () => {
     const { store } = await open()
-    const bare = newTask()
-    const pushConfig = config(bare, 'first')
-    const { ref } = await create(store, { ...bare, pushConfig })
+    const pushConfig = config('first')
+    const { ref } = await create(store, newTask({ pushConfig }))
     expect(await store.getPushConfig(ref, 'first')).toEqual(pushConfig)
     expect(await store.listPushConfigs(ref, { limit: 10 })).toEqual([pushConfig])
   })
@@ -58,18 +50,17 @@ export function pushConfigLaws(open: Open): void {
     const { store } = await open()
     const inbound = { messageId: 'm', contentHash: 'ab'.repeat(16) }
     const first = newTask({ inbound })
-    const { ref } = await create(store, { ...first, pushConfig: config(first, 'one') })
-    const again = newTask({ caller: first.caller, inbound, pushConfig: config(first, 'two') })
+    const { ref } = await create(store, { ...first, pushConfig: config('one') })
+    const again = newTask({ caller: first.caller, inbound, pushConfig: config('two') })
     expect((await store.create(again)).outcome).toBe('duplicate')
     expect((await store.listPushConfigs(ref, { limit: 10 })).map(({ id }) => id)).toEqual(['one'])
   })
 
   test('an id that is used again replaces its configuration in its place', async () => {
     const { store } = await open()
-    const task = newTask()
-    const { ref } = await create(store, task)
-    for (const id of ['a', 'b', 'c']) await store.putPushConfig(ref, { ...config(task, id), token: 'old' })
-    const newer = { ...config(task, 'b'), url: 'https://new.example/' }
+    const { ref } = await create(store, newTask())
+    for (const id of ['a', 'b', 'c']) await store.putPushConfig(ref, { ...config(id), sealed: 'old' })
+    const newer = { ...config('b'), url: 'https://new.example/' }
     await store.putPushConfig(ref, newer)
     expect(await store.getPushConfig(ref, 'b')).toEqual(newer)
     expect((await store.listPushConfigs(ref, { limit: 10 })).map(({ id }) => id)).toEqual(['a', 'b', 'c'])
@@ -77,9 +68,8 @@ export function pushConfigLaws(open: Open): void {
 
   test('deleting is for good, twice is fine, and another one stays', async () => {
     const { store } = await open()
-    const task = newTask()
-    const { ref } = await create(store, task)
-    for (const id of ['a', 'b']) await store.putPushConfig(ref, config(task, id))
+    const { ref } = await create(store, newTask())
+    for (const id of ['a', 'b']) await store.putPushConfig(ref, config(id))
     await store.deletePushConfig(ref, 'a')
     await store.deletePushConfig(ref, 'a')
     await store.deletePushConfig(ref, 'never there')
@@ -89,23 +79,21 @@ export function pushConfigLaws(open: Open): void {
 
   test('an id that was deleted and made again comes last', async () => {
     const { store } = await open()
-    const task = newTask()
-    const { ref } = await create(store, task)
-    for (const id of ['a', 'b']) await store.putPushConfig(ref, config(task, id))
+    const { ref } = await create(store, newTask())
+    for (const id of ['a', 'b']) await store.putPushConfig(ref, config(id))
     await store.deletePushConfig(ref, 'a')
-    await store.putPushConfig(ref, config(task, 'a'))
+    await store.putPushConfig(ref, config('a'))
     expect((await store.listPushConfigs(ref, { limit: 10 })).map(({ id }) => id)).toEqual(['b', 'a'])
   })
 
   test('the same id on two tasks means two configurations', async () => {
     const { store } = await open()
-    const [one, two] = [newTask(), newTask()]
-    const [first, second] = [await create(store, one), await create(store, two)]
-    await store.putPushConfig(first.ref, config(one, 'x'))
+    const [first, second] = [await create(store, newTask()), await create(store, newTask())]
+    await store.putPushConfig(first.ref, config('x'))
     expect(await store.getPushConfig(second.ref, 'x')).toBeUndefined()
-    await store.putPushConfig(second.ref, config(two, 'x'))
+    await store.putPushConfig(second.ref, config('x'))
     await store.deletePushConfig(second.ref, 'x')
-    expect(await store.getPushConfig(first.ref, 'x')).toEqual(config(one, 'x'))
+    expect(await store.getPushConfig(first.ref, 'x')).toEqual(config('x'))
     expect(await store.listPushConfigs(second.ref, { limit: 10 })).toEqual([])
   })
 
@@ -113,9 +101,9 @@ export function pushConfigLaws(open: Open): void {
     const { store } = await open()
     const task = newTask()
     const header = await create(store, task)
-    await store.putPushConfig(header.ref, config(task, 'a'))
+    await store.putPushConfig(header.ref, config('a'))
     await put(store, header, moved(task, completed, 2_000))
-    await store.putPushConfig(header.ref, config(task, 'b'))
+    await store.putPushConfig(header.ref, config('b'))
     expect((await store.listPushConfigs(header.ref, { limit: 10 })).map(({ id }) => id)).toEqual(['a', 'b'])
   })
 
@@ -124,15 +112,14 @@ export function pushConfigLaws(open: Open): void {
     const act = fc.record({ does: fc.constantFrom('put', 'put', 'delete'), id: fc.constantFrom('z', 'a', 'é', '10', '9', 'A', '😀', 'm') })
     await fc.assert(
       fc.asyncProperty(fc.array(act, { maxLength: 20 }), async (acts) => {
-        const task = newTask()
-        const { ref } = await create(store, task)
+        const { ref } = await create(store, newTask())
         const expected: string[] = []
         // All in one turn: their order is the order of the calls.
         const underWay = acts.map(({ does, id }) => {
           const place = expected.indexOf(id)
           if (does === 'put' && place < 0) expected.push(id)
           if (does === 'delete' && place >= 0) expected.splice(place, 1)
-          return does === 'put' ? store.putPushConfig(ref, config(task, id)) : store.deletePushConfig(ref, id)
+          return does === 'put' ? store.putPushConfig(ref, config(id)) : store.deletePushConfig(ref, id)
         })
         await Promise.all(underWay)
         for (const limit of [1, 2, 3, 100]) expect(await pages(store, ref, limit)).toEqual(expected)
@@ -143,17 +130,16 @@ export function pushConfigLaws(open: Open): void {
 
   test('a page of configurations is no longer than asked for', async () => {
     const { store } = await open()
-    const task = newTask()
-    const { ref } = await create(store, task)
-    for (const n of upTo(5)) await store.putPushConfig(ref, config(task, `c${n}`))
+    const { ref } = await create(store, newTask())
+    for (const n of upTo(5)) await store.putPushConfig(ref, config(`c${n}`))
     expect((await store.listPushConfigs(ref, { limit: 2 })).map(({ id }) => id)).toEqual(['c1', 'c2'])
     expect((await store.listPushConfigs(ref, { after: 'c2', limit: 2 })).map(({ id }) => id)).toEqual(['c3', 'c4'])
     expect((await store.listPushConfigs(ref, { after: 'c5', limit: 2 })).map(({ id }) => id)).toEqual([])
   })
 }
 
-function config(task: Named, id: string): StoredPushConfig {
-  return { id, taskId: task.id, url: `https://receiver.example/${encodeURIComponent(id)}` }
+function config(id: string): StoredPushConfig {
+  return { id, url: `https://receiver.example/${encodeURIComponent(id)}` }
 }
 
 async function pages(store: Store, ref: TaskRef, limit: number): Promise<readonly string[]> {

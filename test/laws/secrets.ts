@@ -28,13 +28,24 @@ export function secretLaws(open: Open): void {
     expect((await other.store.sealingKey()).some((byte) => byte !== 0)).toBe(true)
   })
 
+  test('a sealing check is none before one is kept, and then the one that was kept last', async () => {
+    const { store } = await open()
+    await Promise.all([store.secret('s'), store.sealingKey()])
+    expect(await store.sealingCheck()).toBeUndefined()
+    await store.keepSealingCheck(Uint8Array.of(1, 2))
+    await store.keepSealingCheck(Uint8Array.of(3))
+    expect(await store.sealingCheck()).toEqual(Uint8Array.of(3))
+  })
+
   test('whoever spoils the bytes of a key spoils its own copy only', async () => {
     const { store } = await open()
-    const [secret, key] = [await store.secret('s'), await store.sealingKey()]
-    const before = [secret.join(), key.join()]
-    secret.fill(0)
-    key.fill(0)
-    expect([(await store.secret('s')).join(), (await store.sealingKey()).join()]).toEqual(before)
+    const given = Uint8Array.of(1, 2)
+    await store.keepSealingCheck(given)
+    const all = () => Promise.all([store.secret('s'), store.sealingKey(), store.sealingCheck()])
+    const kept = await all()
+    const before = kept.map((bytes) => bytes?.join())
+    for (const bytes of [given, ...kept]) bytes?.fill(0)
+    expect((await all()).map((bytes) => bytes?.join())).toEqual(before)
   })
 
   test('closing commits what is under way, and a second time does nothing', async () => {

@@ -15,6 +15,7 @@ import { listingLaws } from './listing.js'
 import { logLaws } from './log.js'
 import { pageLaws } from './pages.js'
 import { pushConfigLaws } from './push-configs.js'
+import { pushLaws } from './pushes.js'
 import { readingLaws } from './reading.js'
 import { recordLaws } from './records.js'
 import { scopeLaws } from './scope.js'
@@ -58,6 +59,7 @@ export function storeLaws(open: (world: World) => Promise<Store>, reopen?: (stor
   describe('listing', () => listingLaws(start))
   describe('walks', () => walkLaws(start))
   describe('push configurations', () => pushConfigLaws(start))
+  describe('pushes', () => pushLaws(start))
   describe('secrets and the end', () => secretLaws(start))
   if (reopen === undefined) return
 

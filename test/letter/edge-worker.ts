@@ -60,7 +60,6 @@ export function open(options: Partial<ServerOptions> = {}): Promise<Server> {
     store: { open: async () => store },
     auth: bearerTokens({ alice: 'alice', bob: 'bob' }),
     url: 'http://agent.test',
-    push: true,
     ...options,
   })
 }

@@ -114,10 +114,11 @@ describe('F116: a worker in a place without process, Buffer, require and setImme
       expect(thrown.text).not.toContain('secret')
     })
 
-    test('keeps push configurations and shows an extended card', async () => {
+    test('takes no push configurations, for it has no sockets, and shows an extended card', async () => {
       const { task } = await result(server.fetch, binding, 'SendMessage', { message: userMessage('x') })
-      const made = await result(server.fetch, binding, 'CreateTaskPushNotificationConfig', { taskId: task.id, url: 'https://hook.test/' })
-      expect(await result(server.fetch, binding, 'GetTaskPushNotificationConfig', { taskId: task.id, id: made.id })).toEqual(made)
+      const config = { taskId: task.id, url: 'https://hook.test/' }
+      const refused = await refusal(server.fetch, binding, 'CreateTaskPushNotificationConfig', config)
+      expect(refused.reason).toBe('PUSH_NOTIFICATION_NOT_SUPPORTED')
       expect(await result(server.fetch, binding, 'GetExtendedAgentCard', {})).toMatchObject({ description: 'For alice.' })
     })
 

@@ -29,8 +29,12 @@ const readingOf = async (server: Pick<ErrandServer, 'fetch'>, binding: (typeof b
 async function openReader(options: Partial<ServerOptions> = {}) {
   const { dial, dialled } = recorder()
   const names = new Map(ssrfVectors.flatMap(({ url, dns }) => (dns ? [[new URL(url).hostname, dns]] : [])))
-  const server = await mountServer(reader, { store: sqlite(':memory:'), auth: people, url: 'http://agent.test', ...options }, (given) =>
-    openGuardedFetch({ ...given, dial, resolve: async (name) => names.get(name) ?? [] }),
+  const server = await mountServer(
+    reader,
+    { store: sqlite(':memory:'), auth: people, url: 'http://agent.test', ...options },
+    {
+      openFetch: (given) => openGuardedFetch({ ...given, dial, resolve: async (name) => names.get(name) ?? [] }),
+    },
   )
   onTestFinished(() => server.close())
   return { server, dialled }
@@ -103,7 +107,7 @@ test('the task is at work while it fetches, and canceling it ends the call', asy
   const waiting = agent({ name: 'Waiting', description: 'Waits.' }, (task) =>
     task.fetch(`http://127.0.0.1:${port}/`, { signal: new AbortController().signal }).then(
       () => 'answered',
-      (error) => void ended.push(error),
+      (error) => void ended.push(error.why),
     ),
   )
   const server = await openServer(waiting, { outbound: { allow: [`http://127.0.0.1:${port}`] } })

@@ -63,6 +63,8 @@ describe('a broken body is refused with what is wrong, and the task unchanged:',
     { what: 'neither token nor error', body: { state }, says: /either token or error/ },
     { what: 'both', body: { state, token: 'SECRET', error: 'x' }, says: /either token or error/ },
     { what: 'an empty token', body: { state, token: ' ' }, says: /token must be/ },
+    { what: 'a token with half of a character', body: '{"state":"STATE","token":"SECRET\\ud83d"}', says: /token must be/ },
+    { what: 'an error with half of a character', body: '{"state":"STATE","error":"SECRET\\ud83d"}', says: /error must be/ },
     { what: 'a token that is no text', body: { state, token: { SECRET: 1 } }, says: /token must be/ },
     { what: 'null as a token', body: { state, token: null }, says: /token must be/ },
     { what: 'scopes that are no list', body: { state, token: 'SECRET', scopes: 7 }, says: /scopes must be/ },
@@ -79,7 +81,9 @@ describe('a broken body is refused with what is wrong, and the task unchanged:',
     const reply = await post(text, type)
     expect(reply.status).toBe(400)
     expect(textOf(reply)).toMatch(says)
+    expect(opened.lines).toEqual([{ level: 'info', message: 'a consent was refused', fields: { reason: expect.stringMatching(says) } }])
     expect(JSON.stringify([reply, opened.lines])).not.toMatch(/SECRET/)
+    expect(JSON.stringify(opened.lines)).not.toContain(asked.state)
     expect(await stateOfTask(opened, asked)).toEqual(before)
   })
 

@@ -86,7 +86,7 @@ const wrongOptions: Readonly<Record<keyof typeof serverRules, readonly unknown[]
   concurrency: [0, -1, 1.5, '10', Number.NaN, Number.POSITIVE_INFINITY, 10n],
   idempotency: ['yes', 1, null],
   clientContextIds: ['no', 0],
-  push: ['yes', 1, {}],
+  push: ['yes', 1, []],
   outbound: [
     ['10.0.0.0/8'],
     { allow: '10.0.0.0/8' },
@@ -96,6 +96,7 @@ const wrongOptions: Readonly<Record<keyof typeof serverRules, readonly unknown[]
     { open: [] },
   ],
   oauth: ['calendar', [], null],
+  lostKey: ['ignore', true],
   secretKey: ['too short', 7, 'x'.repeat(31), ' '.repeat(40)],
   log: [true, {}, { info: () => {} }],
   world: [{}, { now: () => 0 }, 'real'],

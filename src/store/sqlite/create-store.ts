@@ -12,9 +12,11 @@ import { createInboundMessages } from './inbound.js'
 import { createJobs } from './jobs.js'
 import { createListing } from './listing.js'
 import { createPushConfigs } from './push-configs.js'
+import { createPushProgress } from './push-progress.js'
 import { createReading } from './reading.js'
 import { createRecords } from './records.js'
 import { refOf } from './rows.js'
+import type { KeySource } from './sealing.js'
 import { createSecrets } from './secrets.js'
 import { createTasks, type Draft } from './tasks.js'
 
@@ -24,11 +26,13 @@ export interface StoreNeeds {
   readonly world: World
   /** Told the rough size of each commit. */
   readonly onWritten: (bytes: number) => void
-  readonly sealingKey: () => Uint8Array
+  readonly sealingKey: KeySource
   /** Called by the first close, after the last commit. */
   readonly release: () => Promise<void>
 }
 
+/** Nobody asks for a secret of this name. */
+const sealingCheckName = 'sealing-check'
 const commitBytes = 32 << 10 // pages of indexes that a commit touches whatever it writes
 
 export function createStore({ driver, world, onWritten, sealingKey, release }: StoreNeeds): Store {
@@ -37,6 +41,7 @@ export function createStore({ driver, world, onWritten, sealingKey, release }: S
   const contexts = createContexts(driver)
   const inboundMessages = createInboundMessages(driver, world)
   const pushConfigs = createPushConfigs(driver)
+  const pushProgress = createPushProgress(driver)
   const secrets = createSecrets(driver, world)
   const tasks = createTasks(driver, reading)
   const records = createRecords(driver)
@@ -44,7 +49,9 @@ export function createStore({ driver, world, onWritten, sealingKey, release }: S
   const listing = createListing(driver, { accounts, reading, revision: tasks.revision })
   const listeners = new Set<CommitListener>()
   const runnableListeners = new Set<(ref: TaskRef) => void>()
-  const parts = [accounts, tasks, records, jobs, contexts, inboundMessages, pushConfigs, secrets]
+  const pushListeners = new Set<(ref: TaskRef) => void>()
+  // Progress before configurations: what was posted for one that is replaced in the same turn counts for its successor.
+  const parts = [accounts, tasks, records, jobs, contexts, inboundMessages, pushProgress, pushConfigs, secrets]
   const batch = createBatch({ driver, world, parts, onCommit, onFailure })
   let released: Promise<void> | undefined
 
@@ -58,27 +65,30 @@ export function createStore({ driver, world, onWritten, sealingKey, release }: S
       bytes += events.reduce((sum, { body }) => sum + body.length, 0) * 2
     }
     const runnable = jobs.added()
+    const configured = pushConfigs.changed()
     return () => {
       if (hasWritten) onWritten(bytes)
       const calls = told.flatMap((commit) => [...listeners].map((listener) => () => listener(...commit)))
-      callAll([...calls, ...runnable.flatMap(tellRunnable)])
+      callAll([...calls, ...runnable.flatMap(tellRunnable), ...configured.flatMap(tellConfigured)])
     }
   }
 
   /** Readers look for themselves what became of the tasks in it; whether they are runnable, too. */
   function onFailure(): () => void {
     const touched = Array.from(tasks.changed(), ({ header }) => header.ref)
+    const configured = pushConfigs.changed()
     return () => {
       const calls = touched.flatMap((ref) => {
         const header = headerNow(ref)
         if (header === undefined) return []
         return [...[...listeners].map((listener) => () => listener(ref, header.lastSeq)), ...tellRunnable(ref)]
       })
-      callAll(calls)
+      callAll([...calls, ...configured.flatMap(tellConfigured)])
     }
   }
 
   const tellRunnable = (ref: TaskRef) => [...runnableListeners].map((listener) => () => listener(ref))
+  const tellConfigured = (ref: TaskRef) => [...pushListeners].map((listener) => () => listener(ref))
 
   function headerNow(ref: TaskRef): TaskHeader | undefined {
     try {
@@ -112,7 +122,7 @@ export function createStore({ driver, world, onWritten, sealingKey, release }: S
     if (!isFinal(header.state)) record?.(draft)
     else if (!isFinal(before.state)) records.end(draft)
     jobs.follow(before, header)
-    if (write.pushConfig !== undefined) pushConfigs.put(draft.header.ref, write.pushConfig)
+    if (write.pushConfig !== undefined) pushConfigs.putSent(header.ref, write.pushConfig, seqOfMessage(write, before.lastSeq))
     return header
   }
 
@@ -142,7 +152,7 @@ export function createStore({ driver, world, onWritten, sealingKey, release }: S
         record?.(draft)
         jobs.follow(undefined, header)
         if (task.inbound !== undefined) inboundMessages.add(account, task.inbound, { task: header.ref, seq: 1 })
-        if (task.pushConfig !== undefined) pushConfigs.put(header.ref, task.pushConfig)
+        if (task.pushConfig !== undefined) pushConfigs.putSent(header.ref, task.pushConfig, header.lastSeq)
         const created = { outcome: 'created', header, memory } as const
         onAccepted?.(created)
         return created
@@ -209,13 +219,20 @@ export function createStore({ driver, world, onWritten, sealingKey, release }: S
     due: (now, limit) => read(() => reading.due(now, limit)),
     nextDue: () => read(() => reading.nextDue()),
 
-    putPushConfig: (ref, config) => batch.unit(() => pushConfigs.put(ref, config)),
+    putPushConfig: (ref, config) => batch.unit(() => pushConfigs.put(ref, config, draftOf(ref).header.lastSeq)),
     getPushConfig: (ref, id) => read(() => pushConfigs.get(ref, id)),
     listPushConfigs: (ref, { after, limit }) => read(() => pushConfigs.list(ref, after, limit)),
     deletePushConfig: (ref, id) => batch.unit(() => pushConfigs.remove(ref, id)),
+    push: (push) => read(() => pushProgress.get(push)),
+    pushes: (ref) => read(() => pushProgress.ofTask(ref)),
+    openPushes: ({ after, limit }) => read(() => pushProgress.open(after ?? 0, limit)),
+    advancePush: (push, progress, delivery) => batch.unit(() => pushProgress.advance(push, progress, delivery)),
+    deliveries: (ref) => read(() => pushProgress.deliveries(ref)),
 
     secret: (name) => batch.unit(() => secrets.get(name)),
-    sealingKey: () => read(sealingKey),
+    sealingKey: ({ make = true } = {}) => read(() => sealingKey(make)),
+    sealingCheck: () => read(() => secrets.find(sealingCheckName)),
+    keepSealingCheck: (check) => batch.unit(() => secrets.put(sealingCheckName, check)),
 
     onCommit(listener) {
       // A function of its own, so that the same one given twice is told twice and taken back once.
@@ -227,6 +244,11 @@ export function createStore({ driver, world, onWritten, sealingKey, release }: S
       const own = (ref: TaskRef) => listener(ref)
       runnableListeners.add(own)
       return () => void runnableListeners.delete(own)
+    },
+    onPushConfig(listener) {
+      const own = (ref: TaskRef) => listener(ref)
+      pushListeners.add(own)
+      return () => void pushListeners.delete(own)
     },
 
     close() {

@@ -76,6 +76,21 @@ export const migrations: readonly string[] = [
   drop index task_unfinished;
   create index task_unfinished on task(key) where state < 4;
   `,
+  `
+  -- Nothing was posted to those that are there, and their secrets stand open: whoever wants to be told says so again.
+  drop table push_config;
+  create table push_config(
+    key integer primary key, task integer not null, id text not null, body text not null,
+    ref integer not null, after_seq integer not null, opens integer not null, until_seq integer,
+    attempts integer not null, due integer, drops integer not null, state integer not null, deliveries integer not null);
+  create unique index push_config_id on push_config(task, id);
+  create index push_config_order on push_config(task);
+  create unique index push_config_ref on push_config(ref);
+  create index push_config_open on push_config(ref) where state < 2;
+  create table push_delivery(
+    config integer not null, n integer not null, seq integer not null, attempt integer not null, at integer not null,
+    outcome integer not null, status integer, failure integer, primary key(config, n)) without rowid;
+  `,
 ]
 
 /** In the header of every file of ours: "ERND" in ASCII. */

@@ -7,8 +7,11 @@ import type { World } from '../../support/world.js'
 const keyBytes = 32
 const isWindows = process.platform === 'win32'
 
+/** Gives the key; where there is none, it is made, or the function throws. */
+export type KeySource = (make: boolean) => Uint8Array
+
 /** A key that lives as long as the returned function does. */
-export function keyInMemory(world: World): () => Uint8Array {
+export function keyInMemory(world: World): KeySource {
   let key: Uint8Array | undefined
   return () => {
     key ??= world.randomBytes(keyBytes)
@@ -17,15 +20,15 @@ export function keyInMemory(world: World): () => Uint8Array {
 }
 
 /**
- * The key in `<file>.key`, 64 hex characters and a line break for its owner's eyes alone, made when it is first asked for.
+ * The key in `<file>.key`, 64 hex characters and a line break for its owner's eyes alone.
  *
- * @throws {Error} from the returned function, for a key file that is none, or that others may read
+ * @throws {Error} from the returned function, for a key file that is missing and not to be made, that is none, or that others may read
  */
-export function keyInFile(file: string, world: World): () => Uint8Array {
+export function keyInFile(file: string, world: World): KeySource {
   const path = `${file}.key`
   let key: Uint8Array | undefined
-  return () => {
-    key ??= readKey(path) ?? makeKey(path, world)
+  return (make) => {
+    key ??= readKey(path) ?? (make ? makeKey(path, world) : missing(path))
     return new Uint8Array(key)
   }
 }
@@ -52,10 +55,16 @@ function readKey(path: string): Uint8Array | undefined {
   if (!/^[0-9a-f]{64}\n$/.test(text)) {
     throw new Error(
       `the sealing key ${path} is not ${2 * keyBytes} hex characters and a line break. Put the right one back; ` +
-        'or, if it is lost, remove the file: a new one is made, and what was sealed with the old one cannot be read again',
+        'or, if nothing is left that was sealed with it, remove the file, and a new one is made',
     )
   }
   return new Uint8Array(Buffer.from(text.trim(), 'hex'))
+}
+
+function missing(path: string): never {
+  throw new Error(
+    `the sealing key ${path} is missing. Put it back, or start with the option secretKey if the store was sealed with that; if it is lost, the option lostKey says what becomes of what was sealed with it`,
+  )
 }
 
 /** Safe on the disk before anything is sealed with it. */

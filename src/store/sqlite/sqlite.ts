@@ -9,7 +9,7 @@ import { createStore } from './create-store.js'
 import { type Driver, loadSqlite, type OpenDriver } from './driver.js'
 import { canonical, lockFile } from './lock.js'
 import { checkFile, migrate } from './schema.js'
-import { keyInFile, keyInMemory } from './sealing.js'
+import { type KeySource, keyInFile, keyInMemory } from './sealing.js'
 
 export interface SqliteOptions {
   /**
@@ -44,7 +44,7 @@ export interface OpenSqliteOptions extends SqliteOptions {
   /** A connection to use instead of opening the file: it is open when the store is closed again. */
   readonly driver?: Driver
   /** Where the sealing key is. Default: beside the file, or else in memory. */
-  readonly sealingKey?: () => Uint8Array
+  readonly sealingKey?: KeySource
 }
 
 /**
