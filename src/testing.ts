@@ -2,4 +2,5 @@
 
 export type { TaskEvent } from './client/task-event.js'
 export { type CrashOptions, type CrashReport, crashEverywhere } from './testing/crash-everywhere.js'
+export type { RecordedPush } from './testing/push-receivers.js'
 export { type Sandbox, type TestOptions, testAgent } from './testing/test-agent.js'

@@ -2,6 +2,7 @@
 
 import { isDeepStrictEqual } from 'node:util'
 import { type Grants, randomName, type Token } from './grants.js'
+import type { CalendarMemory } from './memory.js'
 import type { Scope } from './service.js'
 
 /** What is to be booked. */
@@ -17,14 +18,17 @@ export interface Booking extends BookingRequest {
   readonly confirmation: string
 }
 
-export function createBookings(grants: Grants) {
-  const bookings: Booking[] = []
-  const byKey = new Map<string, { readonly wish: BookingRequest; readonly booking: Booking }>()
+/** What was asked for, and what came of it. */
+export interface Entered {
+  readonly wish: BookingRequest
+  readonly booking: Booking
+}
 
+export function createBookings(grants: Grants, { bookings, save }: Pick<CalendarMemory, 'bookings' | 'save'>) {
   return {
     async list(request: Request): Promise<Response> {
       const token = authorize(request, grants, 'calendar.read')
-      return token instanceof Response ? token : Response.json({ bookings })
+      return token instanceof Response ? token : Response.json({ bookings: [...bookings.values()].map(({ booking }) => booking) })
     },
 
     /** Books once per client and `Idempotency-Key`: a repetition is given the booking that there is. */
@@ -35,13 +39,13 @@ export function createBookings(grants: Grants) {
       if (!/^[!-~]{1,255}$/.test(key)) return refuse(400, 'the header Idempotency-Key is missing or longer than 255 characters')
       const wish = readWish(await request.text())
       if (wish === undefined) return refuse(400, 'the body must be JSON with venue, from (such as 2027-05-12), days and people')
-      const known = byKey.get(`${token.clientId} ${key}`)
+      const known = bookings.get(`${token.clientId} ${key}`)
       if (known !== undefined && !isDeepStrictEqual(known.wish, wish))
         return refuse(422, 'that Idempotency-Key was used for another booking')
       if (known !== undefined) return Response.json(known.booking)
       const booking = { confirmation: `C-${randomName().slice(0, 8)}`, ...wish }
-      bookings.push(booking)
-      byKey.set(`${token.clientId} ${key}`, { wish, booking })
+      bookings.set(`${token.clientId} ${key}`, { wish, booking })
+      save()
       return Response.json(booking, { status: 201 })
     },
   }

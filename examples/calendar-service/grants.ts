@@ -1,6 +1,7 @@
 /** What people have been asked and have allowed: requests, codes and tokens, each for its time only. */
 
 import { createHash, randomBytes } from 'node:crypto'
+import type { CalendarMemory } from './memory.js'
 import type { Client, Scope } from './service.js'
 
 /** How long each is good for, in seconds. */
@@ -21,10 +22,10 @@ export interface Token {
 
 export type Grants = ReturnType<typeof createGrants>
 
-export function createGrants(now: () => number) {
+export function createGrants(now: () => number, memory: Pick<CalendarMemory, 'tokens' | 'save'>) {
   const requests = createExpiring<AuthorizationRequest & { readonly visitor: string }>(now, lifetimes.request)
   const codes = createExpiring<AuthorizationRequest & { issued?: string }>(now, lifetimes.code)
-  const tokens = createExpiring<Token>(now, lifetimes.token)
+  const tokens = createExpiring<Token>(now, lifetimes.token, memory.tokens)
   return {
     /** Keeps `request` until `visitor`, the browser that was shown the page, decides. */
     ask: (request: AuthorizationRequest, visitor: string) => requests.add({ ...request, visitor }),
@@ -46,15 +47,18 @@ export function createGrants(now: () => number) {
       if (allowed === undefined) return undefined
       if (allowed.issued !== undefined) {
         tokens.remove(allowed.issued)
+        memory.save()
         return undefined
       }
       const { client, scopes } = allowed
       const isTheirs = client.id === shown.clientId && client.redirectUri === shown.redirectUri
       // A code has one try: a wrong one spends it too.
       allowed.issued = ''
-      if (!isTheirs || allowed.codeChallenge !== challengeOf(shown.codeVerifier)) return undefined
+      // The method S256. RFC 7636 §4.2.
+      if (!isTheirs || allowed.codeChallenge !== digestOf(shown.codeVerifier)) return undefined
       const token = tokens.add({ clientId: client.id, scopes })
       allowed.issued = token
+      memory.save()
       return { token, scopes }
     },
 
@@ -62,32 +66,36 @@ export function createGrants(now: () => number) {
   }
 }
 
-/** Method S256. RFC 7636 §4.2. */
-function challengeOf(codeVerifier: string): string {
-  return createHash('sha256').update(codeVerifier).digest('base64url')
+function digestOf(text: string): string {
+  return createHash('sha256').update(text).digest('base64url')
 }
 
 /** Nobody guesses it. */
 export const randomName = () => randomBytes(32).toString('base64url')
 
-/** Values under names that nobody guesses, each gone after `seconds`. */
-function createExpiring<T>(now: () => number, seconds: number) {
-  const entries = new Map<string, { readonly value: T; readonly until: number }>()
+export interface Expiring<T> {
+  readonly value: T
+  /** Milliseconds since 1970. */
+  readonly until: number
+}
+
+/** Values under names that nobody guesses, each gone after `seconds`. Who reads `entries` reads the digests of the names. */
+function createExpiring<T>(now: () => number, seconds: number, entries = new Map<string, Expiring<T>>()) {
   return {
     add(value: T): string {
       // In a map the oldest stand first.
-      for (const [name, { until }] of entries) {
+      for (const [digest, { until }] of entries) {
         if (until > now()) break
-        entries.delete(name)
+        entries.delete(digest)
       }
       const name = randomName()
-      entries.set(name, { value, until: now() + seconds * 1000 })
+      entries.set(digestOf(name), { value, until: now() + seconds * 1000 })
       return name
     },
     get(name: string): T | undefined {
-      const entry = entries.get(name)
+      const entry = entries.get(digestOf(name))
       return entry !== undefined && entry.until > now() ? entry.value : undefined
     },
-    remove: (name: string) => void entries.delete(name),
+    remove: (name: string) => void entries.delete(digestOf(name)),
   }
 }

@@ -1,11 +1,12 @@
 /**
  * An imitation of somebody else's calendar service: people allow an application to book for them (OAuth 2.0 with PKCE),
- * and the application books. Everything is kept in memory.
+ * and the application books.
  */
 
 import { createAuthorization } from './authorization.js'
 import { createBookings } from './bookings.js'
 import { createGrants } from './grants.js'
+import { type CalendarMemory, inMemory } from './memory.js'
 import { createTokenEndpoint } from './token.js'
 
 /** What an application can be allowed, and how that is said to the person who decides. */
@@ -28,14 +29,16 @@ export interface CalendarOptions {
   readonly clients: readonly Client[]
   /** Milliseconds since 1970. Default: the clock of this machine. */
   readonly now?: () => number
+  /** Default: gone with the service. */
+  readonly memory?: CalendarMemory
 }
 
 export type CalendarService = (request: Request) => Promise<Response>
 
-export function createCalendarService({ clients, now = Date.now }: CalendarOptions): CalendarService {
-  const grants = createGrants(now)
+export function createCalendarService({ clients, now = Date.now, memory = inMemory() }: CalendarOptions): CalendarService {
+  const grants = createGrants(now, memory)
   const authorization = createAuthorization(clients, grants)
-  const bookings = createBookings(grants)
+  const bookings = createBookings(grants, memory)
   const endpoints: Readonly<Record<string, Readonly<Record<string, CalendarService>>>> = {
     '/authorize': { GET: authorization.ask, POST: authorization.decide },
     '/token': { POST: createTokenEndpoint(clients, grants) },

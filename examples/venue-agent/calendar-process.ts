@@ -14,9 +14,13 @@ export interface CalendarProcess {
 
 const main = fileURLToPath(new URL('../calendar-service/main.js', import.meta.url))
 
-/** @throws where the process ends instead of saying where it listens */
-export async function startCalendar(): Promise<CalendarProcess> {
-  const child = fork(main, { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+/**
+ * @param file keeps what was allowed and booked; nothing is kept without one
+ * @throws where the process ends instead of saying where it listens
+ */
+export async function startCalendar(file: string | undefined): Promise<CalendarProcess> {
+  // Detached, or a Ctrl-C of the terminal would reach it too: the agent may still need the calendar while it finishes.
+  const child = fork(main, file === undefined ? [] : [file], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'], detached: true })
   const { url } = await started(child)
   // The channel alone shall not keep this process; the child sees it close, and ends.
   child.channel?.unref()

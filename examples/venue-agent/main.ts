@@ -1,6 +1,6 @@
 /** Starts the venue agent on a socket with a SQLite file, two development identities and a calendar beside it, and says how to talk to it. */
 
-import { bearerTokens, serve, sqlite } from 'errand'
+import { bearerTokens, closeOnSignals, serve, sqlite } from 'errand'
 import { createVenueAgent } from './agent.js'
 import { calendarAt } from './calendar.js'
 import { startCalendar } from './calendar-process.js'
@@ -20,7 +20,7 @@ if (!/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host)) {
 
 const said = (error: unknown) => fail(error instanceof Error ? error.message : String(error))
 const clientId = 'venue-agent'
-const calendar = await startCalendar().catch(said)
+const calendar = await startCalendar(file === ':memory:' ? undefined : `${file}.calendar`).catch(said)
 const today = () => new Date().toISOString().slice(0, 10)
 const server = await serve(createVenueAgent({ calendar: calendarAt(calendar.url), today }), {
   host,
@@ -31,19 +31,13 @@ const server = await serve(createVenueAgent({ calendar: calendarAt(calendar.url)
 }).catch(said)
 calendar.register({ id: clientId, name: 'The venue agent', redirectUri: `${server.url}/consent/callback` })
 
-let stopping = false
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-  process.on(signal, () => {
-    // The second one does not wait.
-    if (stopping) process.exit(1)
-    stopping = true
-    void server.close().then(() => {
-      // Until here a booking that is under way may need it.
-      calendar.stop()
-      process.exit(0)
-    })
-  })
-}
+closeOnSignals({
+  async close() {
+    await server.close()
+    // Until here a booking that is under way may need it.
+    calendar.stop()
+  },
+})
 
 console.log(banner(server.url))
 

@@ -19,12 +19,13 @@ export interface SeenTask extends JsonObject {
   readonly history: readonly string[]
 }
 
-export async function seenOf(returned: unknown, clients: readonly Pick<Client, 'tasks' | 'task'>[]): Promise<Omit<Seen, 'effects'>> {
-  const tasks = new Map<string, SeenTask>()
+/** All tasks of these callers, each once. */
+export async function tasksOf(clients: readonly Pick<Client, 'tasks' | 'task'>[]): Promise<readonly Task[]> {
+  const tasks = new Map<string, Task>()
   for (const client of clients) {
-    for await (const { id } of client.tasks()) tasks.set(id, taskSeen(await client.task(id).get()))
+    for await (const { id } of client.tasks()) tasks.set(id, await client.task(id).get())
   }
-  return { outcome: valueSeen(returned), tasks: [...tasks.values()] }
+  return [...tasks.values()]
 }
 
 /** What differs in `now` from what was expected: sentences, none where nothing does. */
@@ -38,7 +39,7 @@ export function differences(expected: Seen, now: Seen): readonly string[] {
   })
 }
 
-function taskSeen({ status, artifacts = [], history = [] }: Task): SeenTask {
+export function taskSeen({ status, artifacts = [], history = [] }: Task): SeenTask {
   return { state: status.state, artifacts: artifactsSeen(artifacts), history: history.map(messageSeen) }
 }
 

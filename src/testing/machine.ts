@@ -14,6 +14,7 @@ import type { Store, StoreSource } from '../store/store.js'
 import { silentLog } from '../support/log.js'
 import { type CallersWorld, callersWorld, type MortalWorld, mortalLog, mortalWorld } from './mortal-world.js'
 import { createNetwork, type Network } from './network.js'
+import { createPushReceivers, type PushReceivers } from './push-receivers.js'
 import { virtualWorld } from './virtual-world.js'
 
 /** A time that no test comes to. */
@@ -30,6 +31,7 @@ export type Moment = 'before' | 'after'
 
 export interface Machine {
   readonly network: Network
+  readonly receivers: PushReceivers
   /** Called when COMMIT number `n` of the machine, 1, 2, …, is about to take effect, and when it has; may call `kill`. */
   onCommit: ((n: number, moment: Moment) => void) | undefined
   /** COMMITs that took effect so far. */
@@ -64,6 +66,7 @@ export function openMachine({ agent, server, now, seed }: MachineOptions): Machi
   const onUse = () => void uses++
   const clock = virtualWorld({ now, seed })
   const network = createNetwork(onUse)
+  const receivers = createPushReceivers(onUse)
   const disk = createCrashableMemory()
   disk.beforeCommit = (n) => {
     machine.onCommit?.(n, 'before')
@@ -107,7 +110,14 @@ export function openMachine({ agent, server, now, seed }: MachineOptions): Machi
       },
     }
     const log = mortalLog(server.log ?? silentLog, world)
-    const core = await createCore(agent, { ...server, store: source, world, log, openFetch: (options) => mortalFetch(options, world) })
+    const core = await createCore(agent, {
+      ...server,
+      store: source,
+      world,
+      log,
+      openFetch: (options) => mortalFetch(options, world),
+      openPost: () => receivers.open(world),
+    })
     if (!store) throw new Error('the server did not open its store')
     return { core, store, world }
   }
@@ -137,6 +147,7 @@ export function openMachine({ agent, server, now, seed }: MachineOptions): Machi
 
   const machine: Machine = {
     network,
+    receivers,
     callers,
     onCommit: undefined,
     commits: () => disk.commits,

@@ -11,8 +11,12 @@ import { checkOptions, isString, isWhole, type OptionRule } from '../support/opt
 import { findAskedConsent, grantConsent } from './grant-consent.js'
 import { type Machine, neverMs, openMachine } from './machine.js'
 import { namedCallers } from './named-callers.js'
+import type { RecordedPush } from './push-receivers.js'
 
-/** Options of a server, without those that a sandbox sees to itself. */
+/**
+ * Options of a server, without those that a sandbox sees to itself. Without `oauth` the agent may ask for the consent of any
+ * provider; with it, only of those that it names.
+ */
 export interface TestOptions extends Omit<ServerOptions, 'store' | 'world'> {
   /** Where the clock starts, in RFC 3339. Default `'2026-01-01T00:00:00Z'`. */
   readonly now?: string
@@ -54,6 +58,10 @@ export interface Sandbox<A extends Agent = Agent> extends AsyncDisposable {
   signal(taskId: string, name: string, value: Json): Promise<void>
   /** What happened to the task so far, from its log. @throws {TypeError} where there is no such task */
   events(taskId: string): Promise<readonly TaskEvent[]>
+  /** What was posted to push configurations so far, oldest first, whatever their addresses. Needs the option `push`. */
+  readonly pushes: readonly RecordedPush[]
+  /** The next `times` posts are refused, with 503. */
+  failPush(times: number): void
 }
 
 /** What whoever runs sandboxes by the dozen sees of one. */
@@ -101,6 +109,7 @@ export async function openSandbox<A extends Agent>(agent: A, options: TestOption
       auth: server.auth ?? namedCallers(),
       own: () => url,
       neighbours: false,
+      hasProvider: server.oauth ? undefined : () => true,
       // Nothing in here loses a connection that is silent; without signs of life, time can pass in great steps.
       limits: { keepAliveMs: neverMs, ...server.limits },
     },
@@ -146,6 +155,8 @@ export async function openSandbox<A extends Agent>(agent: A, options: TestOption
           // The log holds nothing else.
           return events.flatMap(({ body }) => assembly.take(JSON.parse(body) as StreamResponse))
         }),
+      pushes: machine.receivers.pushes,
+      failPush: machine.receivers.fail,
       [Symbol.asyncDispose]: machine.close,
     }
     return { sandbox, machine, clients }

@@ -4,10 +4,6 @@ import { crashEverywhere } from 'errand/testing'
 import { expect, test } from 'vitest'
 import { type Hotel, travel } from '../../examples/travel.js'
 
-const oauth = {
-  hotel: { authorizationEndpoint: 'https://hotel.example/agree', tokenEndpoint: 'https://hotel.example/token', clientId: 'travel' },
-}
-
 test('a stay is booked once, wherever the server crashes', async () => {
   const bookings = new Map<string, string>()
   const hotel: Hotel = {
@@ -29,7 +25,7 @@ test('a stay is booked once, wherever the server crashes', async () => {
       expect(done.state === 'completed' && done.output).toEqual({ confirmation: 'C-Oslo-2', price: 180 })
       return done
     },
-    { oauth, reset: () => bookings.clear(), effects: () => [...bookings.values()] },
+    { reset: () => bookings.clear(), effects: () => [...bookings.values()] },
   )
   expect(diverged).toEqual([])
   expect(points).toBeGreaterThan(10)

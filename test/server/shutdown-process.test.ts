@@ -131,6 +131,50 @@ describe('stopping', () => {
     expect((await ended).code).toBe(1)
   })
 
+  describe('closeOnSignals()', () => {
+    /** What a process says that gets `signals` while its server takes its time to close, and how it ends. */
+    async function signalled(signals: string, close = 'await closing; console.log("closed")') {
+      const script = `
+        import { closeOnSignals } from ${JSON.stringify(index)}
+        let closed
+        const closing = new Promise((resolve) => (closed = resolve))
+        closeOnSignals({ async close() { console.log('closing'); ${close} } })
+        ${signals}
+        setImmediate(() => closed())
+        setTimeout(() => {}, 60_000)
+      `
+      const child = spawn(process.execPath, ['--input-type=module', '-e', script], { cwd: folder })
+      running.add(child)
+      let said = ''
+      child.stdout.on('data', (text) => (said += text))
+      const [code] = await once(child, 'close')
+      return { code, said: said.trim().split('\n') }
+    }
+    const send = (signal: string) => `process.emit('${signal}');`
+    const later = 'const { now } = Date; Date.now = () => now() + 1_000;'
+
+    test.each(['SIGTERM', 'SIGINT'])('%s closes the server once, and then ends the process', async (signal) => {
+      expect(await signalled(send(signal))).toEqual({ code: 0, said: ['closing', 'closed'] })
+    })
+
+    test.each([
+      ['SIGTERM', 'SIGTERM', ''],
+      ['SIGINT', 'SIGTERM', ''],
+      ['SIGTERM', 'SIGINT', later],
+      ['SIGINT', 'SIGINT', later],
+    ])('after %s, %s ends it at once', async (first, second, between) => {
+      expect(await signalled(send(first) + between + send(second))).toEqual({ code: 1, said: ['closing'] })
+    })
+
+    test('a Ctrl-C that npm passes on once more is one', async () => {
+      expect(await signalled(send('SIGINT') + send('SIGINT'))).toEqual({ code: 0, said: ['closing', 'closed'] })
+    })
+
+    test('a server that cannot be closed ends it with an error', async () => {
+      expect(await signalled(send('SIGTERM'), 'throw new Error("no")')).toEqual({ code: 1, said: ['closing'] })
+    })
+  })
+
   test('what was answered before the stop is there after the next start', async () => {
     const first = launch()
     const { task } = await send((await first.started).url, incomplete)

@@ -1,6 +1,6 @@
 /** Crashes at every COMMIT: an agent that keeps the rules passes, and one that breaks them is found, by the commit and what differed. */
 
-import { agent, artifact, chunk, completed, inputRequired, working } from 'errand'
+import { agent, artifact, chunk, completed, failed, inputRequired, working } from 'errand'
 import { crashEverywhere, type Sandbox } from 'errand/testing'
 import { describe, expect, test } from 'vitest'
 
@@ -147,12 +147,78 @@ describe('an agent that breaks the rules', () => {
       runs = 0
     }
     const report = await crashEverywhere(stuck, (t) => t.client.send('go').outcome, { reset })
-    expect(report.diverged.join('\n')).toMatch(/commit \d+, crash before it: did not come to rest \(nothing goes on/)
+    expect(report.diverged.join('\n')).toMatch(/commit \d+, crash before it: it did not come to rest \(nothing goes on/)
   })
 
   test('that goes on for ever without a crash is an error of its own', async () => {
     const endless = agent(info, () => new Promise<never>(() => {}))
     await expect(crashEverywhere(endless, (t) => t.client.send('go').outcome)).rejects.toThrow(/nothing goes on/)
+  })
+})
+
+describe('a task that fails without a crash', () => {
+  const quoting = agent(info, async (task) => {
+    await task.step('quote', () => {
+      throw new RangeError('the hotel is full')
+    })
+  })
+  const quote = (t: Sandbox) => t.client.send('x').outcome
+
+  test("is an error that holds the agent's own", async () => {
+    const running = crashEverywhere(quoting, quote)
+    await expect(running).rejects.toThrow(
+      /^crashEverywhere: without any crash a task failed \(The agent failed because of an internal error\.\)/,
+    )
+    await expect(running).rejects.toThrow(/the agent's error was StepFailedError: the step "quote" failed: the hotel is full/)
+    await expect(running).rejects.toThrow(/give the option mayFail$/)
+    await expect(running).rejects.toMatchObject({ cause: { name: 'StepFailedError', key: 'quote' } })
+  })
+
+  test('is one too where the agent says itself that it failed', async () => {
+    const giving = agent(info, () => failed('There is no room.'))
+    await expect(crashEverywhere(giving, quote)).rejects.toThrow(/a task failed \(There is no room\.\)\. Where the scenario/)
+  })
+
+  test('is one too where the scenario has nothing to do with it in the end', async () => {
+    const started = async (t: Sandbox) => void (await t.client.send('x').taskId)
+    await expect(crashEverywhere(quoting, started)).rejects.toThrow(/a task failed/)
+  })
+
+  test('is what a scenario may be about', async () => {
+    const report = await crashEverywhere(quoting, quote, { mayFail: true })
+    expect(report.diverged).toEqual([])
+    expect(report.points).toBeGreaterThanOrEqual(4)
+  })
+
+  test('is told by its error where it is why the scenario throws, or does not come to rest', async () => {
+    const throws = async (t: Sandbox) => {
+      expect(await quote(t)).toMatchObject({ state: 'completed' })
+    }
+    await expect(crashEverywhere(quoting, throws)).rejects.toThrow(
+      /the scenario threw AssertionError.*the agent's error was StepFailedError/s,
+    )
+    await expect(crashEverywhere(quoting, throws, { mayFail: true })).rejects.toThrow(/^expected/)
+    const waits = async (t: Sandbox) => {
+      if ((await quote(t)).state !== 'completed') await new Promise(() => {})
+    }
+    const waiting = crashEverywhere(quoting, waits, { patienceMs: 50 })
+    await expect(waiting).rejects.toThrow(
+      /without any crash it did not come to rest \(nothing goes on.*the agent's error was StepFailedError/,
+    )
+  })
+
+  test('only after a crash is told by its error', async () => {
+    let runs = 0
+    const frail = agent(info, async function* () {
+      yield working('at it')
+      if (++runs > 1) throw new Error('I was here before')
+      return 'done'
+    })
+    const reset = () => {
+      runs = 0
+    }
+    const { diverged } = await crashEverywhere(frail, quote, { reset })
+    expect(diverged.join('\n')).toMatch(/outcome\.output was "done" and is not there.*; the agent's error was Error: I was/)
   })
 })
 
@@ -191,5 +257,7 @@ describe('a scenario', () => {
 test('wrong options are refused', async () => {
   // @ts-expect-error there is no such option
   await expect(crashEverywhere(asker, choose, { effect: () => 1 })).rejects.toThrow(/crashEverywhere has no option "effect"/)
+  // @ts-expect-error true or false
+  await expect(crashEverywhere(asker, choose, { mayFail: 'yes' })).rejects.toThrow(/mayFail takes true or false/)
   await expect(crashEverywhere(asker, choose, { patienceMs: 0 })).rejects.toThrow(/patienceMs takes a whole number from 1/)
 })

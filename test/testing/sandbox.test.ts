@@ -1,6 +1,6 @@
 /** The sandbox: a server, callers, a clock and crashes, as tests of agents use them. */
 
-import { agent, anonymous, artifact, chunk, completed, inputRequired, skill, working } from 'errand'
+import { agent, anonymous, artifact, chunk, completed, failed, inputRequired, skill, working } from 'errand'
 import { ConnectionError } from 'errand/client'
 import { type Sandbox, type TestOptions, testAgent } from 'errand/testing'
 import { describe, expect, test } from 'vitest'
@@ -104,6 +104,24 @@ describe('a sandbox', () => {
     const asked = await t.client.send('x').outcome
     if (asked.state !== 'input-required') throw new Error(asked.state)
     await expect(t.grant(asked.task.id, 'secret')).rejects.toThrow(/does not ask for consent: it is TASK_STATE_INPUT_REQUIRED/)
+  })
+
+  test('takes any provider of consent as there, and with the option oauth those that it names', async () => {
+    const booker = agent(info, async (task) => {
+      const consent = await task.authorize({ oauth: 'hotel', scopes: ['book'] })
+      return 'granted' in consent ? completed('Booked.', consent.granted.token) : failed('There was no consent.')
+    })
+    await using t = await testAgent(booker)
+    const asked = await t.client.send('book').outcome
+    if (asked.state !== 'auth-required') throw new Error(asked.state)
+    await t.grant(asked.task.id, 'secret')
+    expect(await asked.follow().outcome).toMatchObject({ state: 'completed', output: 'secret' })
+
+    const { log, lines } = keptLog()
+    const motel = { authorizationEndpoint: 'https://motel.test/agree', tokenEndpoint: 'https://motel.test/token', clientId: 'us' }
+    await using misnamed = await testAgent(booker, { oauth: { motel }, log })
+    expect(await misnamed.client.send('book').outcome).toMatchObject({ state: 'failed' })
+    expect(String(lines.find(({ level }) => level === 'error')?.fields['error'])).toMatch(/oauth has no provider "hotel"/)
   })
 
   test('takes options of a server', async () => {

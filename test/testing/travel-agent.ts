@@ -52,11 +52,6 @@ const model = {
   },
 }
 
-/** Of the server: where the hotel's guests agree. */
-export const oauth = {
-  hotel: { authorizationEndpoint: 'https://hotel.test/agree', tokenEndpoint: 'https://hotel.test/token', clientId: 'travel' },
-}
-
 export const travel = agent({
   name: 'Travel',
   description: 'Books stays.',

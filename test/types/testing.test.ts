@@ -43,6 +43,7 @@ describe('a sandbox', () => {
   test('is disposed of by `await using`, and tells the events that callers see', () => {
     expectTypeOf<Sandbox>().toExtend<AsyncDisposable>()
     expectTypeOf<Sandbox['events']>().returns.resolves.toEqualTypeOf<readonly TaskEvent[]>()
+    expectTypeOf<Sandbox['pushes'][number]>().toEqualTypeOf<{ readonly url: string; readonly attempt: number; readonly event: TaskEvent }>()
   })
 
   test('takes options of a server, but for those it sees to itself', () => {

@@ -1,6 +1,7 @@
 /** An application that asks the calendar service, and the browser of somebody who decides. */
 
 import { createHash } from 'node:crypto'
+import type { CalendarMemory } from '../../../examples/calendar-service/memory.js'
 import { type CalendarService, type Client, createCalendarService } from '../../../examples/calendar-service/service.js'
 
 export const client: Client = { id: 'agent', name: 'The <b>agent</b>', redirectUri: 'http://127.0.0.1:4000/consent/callback' }
@@ -22,9 +23,9 @@ export const sound = Object.freeze({
 /** Changes to a sound request: undefined leaves a parameter out, a list repeats it. */
 export type Changes = Readonly<Record<string, string | readonly string[] | undefined>>
 
-export function openCalendar() {
+export function openCalendar(memory?: CalendarMemory) {
   let time = Date.UTC(2027, 0, 1)
-  const service = createCalendarService({ clients: [client, other], now: () => time })
+  const service = createCalendarService({ clients: [client, other], now: () => time, ...(memory && { memory }) })
   const calendar = {
     service,
     pass: (seconds: number) => {

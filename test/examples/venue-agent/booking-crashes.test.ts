@@ -23,8 +23,6 @@ const agent = createVenueAgent({
   },
   today: () => '2027-05-11',
 })
-const endpoints = { authorizationEndpoint: 'https://calendar.example/authorize', tokenEndpoint: 'https://calendar.example/token' }
-const options = { oauth: { calendar: { ...endpoints, clientId: 'venue-agent' } } }
 
 /** From the search to the confirmation. */
 async function searchAndBook({ client, grant }: Sandbox) {
@@ -39,7 +37,7 @@ async function searchAndBook({ client, grant }: Sandbox) {
 }
 
 test('without a crash it is booked with the token that was granted', async () => {
-  await using sandbox = await testAgent(agent, options)
+  await using sandbox = await testAgent(agent)
   expect(await searchAndBook(sandbox)).toMatchObject({ state: 'completed', text: expect.stringContaining('Confirmation C-2027-05-12') })
   expect([...booked.values()]).toEqual([
     { order: { venue: 'Sala Azulejo, Lisbon', from: '2027-05-12', days: 2, people: 40 }, token: 'a token', times: 1 },
@@ -48,7 +46,7 @@ test('without a crash it is booked with the token that was granted', async () =>
 
 test('with a crash before or after any commit it is booked once', async () => {
   const effects = () => [...booked.values()].map(({ order, token }) => ({ ...order, token }))
-  const { points, diverged } = await crashEverywhere(agent, searchAndBook, { ...options, reset, effects })
+  const { points, diverged } = await crashEverywhere(agent, searchAndBook, { reset, effects })
   expect(diverged).toEqual([])
   expect(points).toBeGreaterThan(10)
 })
