@@ -20,10 +20,22 @@ export {
   type ConnectOptions,
   type Credential,
   type CredentialHook,
+  type CredentialRequest,
   defaultClientLimits,
   type Fetching,
 } from './client/options.js'
 export type { PartLike, PartsLike } from './client/parts.js'
+export type { PushEvent } from './client/push-event.js'
+export {
+  defaultPushLimits,
+  type PushConfig,
+  type PushLimits,
+  type PushReceiver,
+  type PushReceiverOptions,
+  type PushTarget,
+  type PushTargetOptions,
+  pushReceiver,
+} from './client/push-receiver.js'
 export type { AgentType, InputOf, OutputOf, SkillsOf, SkillType } from './client/skill-types.js'
 export type { TaskEvent } from './client/task-event.js'
 export * from './protocol/errors.js'

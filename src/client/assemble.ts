@@ -18,6 +18,13 @@ export interface Assembly {
   sum(): readonly TaskEvent[]
 }
 
+export interface AssemblyOptions {
+  /** The agent, in errors. */
+  readonly from?: string
+  /** Characters of the artifacts as JSON. Default: any number. */
+  readonly maxLength?: number
+}
+
 interface Grown {
   /** All but its parts. */
   readonly head: Artifact
@@ -25,14 +32,18 @@ interface Grown {
   readonly parts: Part[]
   readonly length: number
   readonly text: string
+  /** Characters of what was heard of it. */
+  readonly size: number
 }
 
-export function assemble(): Assembly {
+type Update = Pick<TaskArtifactUpdateEvent, 'artifact' | 'append' | 'lastChunk'>
+
+export function assemble({ from = 'The agent', maxLength = Number.POSITIVE_INFINITY }: AssemblyOptions = {}): Assembly {
   let base: Task | undefined
+  let size = 0
   const grown = new Map<string, Grown>()
 
-  function artifactEvent(update: TaskArtifactUpdateEvent, known: Task): TaskEvent {
-    const { artifact, append = false, lastChunk = false } = update
+  function artifactEvent({ artifact, append, lastChunk = false }: Update, known: Task): TaskEvent {
     const { parts: delta, ...head } = artifact
     const old = grown.get(artifact.artifactId)
     const kept = append ? old : undefined
@@ -43,7 +54,11 @@ export function assemble(): Assembly {
       parts,
       length: parts.length,
       text: (kept?.text ?? '') + textOf(delta),
+      size: (kept?.size ?? 0) + JSON.stringify(artifact).length,
     }
+    size += now.size - (old?.size ?? 0)
+    if (size > maxLength)
+      throw new InvalidAgentResponseError(`${from} sent more than ${maxLength} characters of artifacts for task ${known.id}.`)
     grown.set(artifact.artifactId, now)
     const task = frozenTask(known)
     return {
@@ -81,20 +96,16 @@ export function assemble(): Assembly {
     return () => (then.length === 0 ? known : { ...known, artifacts: then.map(whole) })
   }
 
-  function takeTask({ artifacts = [], ...task }: Task): readonly TaskEvent[] {
+  function takeTask(given: Task): readonly TaskEvent[] {
+    const { artifacts = [], ...task } = given
     const before = base
     base = task
-    const events: TaskEvent[] =
-      before === undefined ? [{ kind: 'task', task: { ...task, ...(artifacts.length > 0 && { artifacts }) } }] : []
+    const lastChunk = isFinal(task.status.state)
+    const events: TaskEvent[] = before === undefined ? [{ kind: 'task', task: given }] : []
     for (const artifact of artifacts) {
-      const old = grown.get(artifact.artifactId)
-      const delta = news(old, artifact.parts)
-      if (delta === undefined) {
-        events.push(artifactEvent({ ...ids(task), artifact, lastChunk: isFinal(task.status.state) }, task))
-      } else if (delta.length > 0) {
-        const update = { ...ids(task), artifact: { ...artifact, parts: delta }, append: true, lastChunk: isFinal(task.status.state) }
-        events.push(artifactEvent(update, task))
-      }
+      const delta = news(grown.get(artifact.artifactId), artifact.parts)
+      if (delta === undefined) events.push(artifactEvent({ artifact, lastChunk }, task))
+      else if (delta.length > 0) events.push(artifactEvent({ artifact: { ...artifact, parts: delta }, append: true, lastChunk }, task))
     }
     if (before === undefined ? isAtRest(task.status.state) : !isSameStatus(before.status, task.status)) events.push(statusEvent(task))
     return events
@@ -102,7 +113,7 @@ export function assemble(): Assembly {
 
   function knownTask({ taskId, contextId, status }: { taskId: string; contextId?: string; status?: TaskStatus }): Task {
     if (base !== undefined && base.id !== taskId)
-      throw new InvalidAgentResponseError(`The agent sent an event of task ${taskId} in the stream of task ${base.id}.`)
+      throw new InvalidAgentResponseError(`${from} sent an event of task ${taskId} in the stream of task ${base.id}.`)
     // An agent that tells of updates before it has shown the task.
     return base ?? { id: taskId, ...(contextId && { contextId }), status: status ?? { state: 'TASK_STATE_WORKING' } }
   }
@@ -123,26 +134,18 @@ export function assemble(): Assembly {
       if (task) knownTask({ taskId: task.id })
       return task ? takeTask(task) : []
     },
-    sum() {
-      if (base === undefined) return []
-      const again = assemble()
-      return again.take({ task: frozenTask(base)() })
-    },
+    sum: () => (base === undefined ? [] : assemble().take({ task: frozenTask(base)() })),
   }
 }
 
 /** As the agent merges them: a chunk adds metadata; name, description and extensions stay if they were there. */
 function merged(old: Artifact | undefined, head: Omit<Artifact, 'parts'>): Artifact {
-  const metadata = old?.metadata && head.metadata ? { ...old.metadata, ...head.metadata } : (old?.metadata ?? head.metadata)
+  const metadata = (old?.metadata ?? head.metadata) && { ...old?.metadata, ...head.metadata }
   return { ...head, ...old, ...(metadata && { metadata }), parts: [] }
 }
 
 function whole({ head, parts, length }: Grown): Artifact {
   return { ...head, parts: parts.slice(0, length) }
-}
-
-function ids({ id, contextId = '' }: Task): { readonly taskId: string; readonly contextId: string } {
-  return { taskId: id, contextId }
 }
 
 /** The parts of `now` that `old` has not; undefined where `now` is another artifact, or the first of its name. */

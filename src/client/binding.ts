@@ -3,8 +3,6 @@
 import { fromHttpError } from '../protocol/error-wire.js'
 import { type A2AError, InvalidAgentResponseError } from '../protocol/errors.js'
 import type { OperationName } from '../protocol/operations.js'
-import type { JsonObject } from '../protocol/wire.js'
-import type { StreamEvent } from './event-stream.js'
 import type { Ask, Reply } from './exchange.js'
 
 /** What this client asks of agents. */
@@ -14,12 +12,12 @@ export type ClientOperation = Extract<
 >
 
 export interface Binding {
-  /** The request; the headers that every request has are added to its own. */
-  ask(operation: ClientOperation, params: JsonObject): Ask
-  /** The result in the body of an answer. @throws {A2AError} the error that it is instead */
-  result(body: unknown, reply: Reply): unknown
-  /** The StreamResponse in an event. @throws {A2AError} the error that it is instead */
-  frame(event: StreamEvent, reply: Reply): unknown
+  /** The request; the headers that every request has are added to its own. Members of `params` that are undefined are not there. */
+  ask(operation: ClientOperation, params: object): Ask
+  /** The result in an answer. @throws {A2AError} the error that it is instead */
+  result(text: string, reply: Reply): unknown
+  /** The StreamResponse in the data of an event. @throws {A2AError} the error that it is instead */
+  frame(data: string, reply: Reply): unknown
 }
 
 /**
@@ -31,8 +29,7 @@ export function parseBody(text: string, reply: Reply): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    if (reply.status >= 400) throw byStatus(reply)
-    throw new InvalidAgentResponseError(`${reply.said} where JSON was expected.`, { cause })
+    throw reply.status < 400 ? new InvalidAgentResponseError(`${reply.said} where JSON was expected.`, { cause }) : byStatus(reply)
   }
 }
 
@@ -43,8 +40,7 @@ export function byStatus(reply: Reply): A2AError {
 
 /** For errors that came with `reply`. */
 export function retryAfter({ headers, status }: Reply): { readonly httpStatus: number; readonly retryAfterSeconds?: number } {
-  const value = headers.get('retry-after')
-  const seconds = value === null ? Number.NaN : Number(value)
   // The other form, a date, says the time of a clock that is not ours: the own back-off is as good.
+  const seconds = Number(headers.get('retry-after') ?? undefined)
   return { httpStatus: status, ...(seconds >= 0 && { retryAfterSeconds: seconds }) }
 }

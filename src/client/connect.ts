@@ -1,20 +1,21 @@
 /** The client: finds an agent by its card, sends to it, and follows its tasks. */
 
-import { InvalidAgentResponseError, TaskNotCancelableError } from '../protocol/errors.js'
+import { A2AError, InvalidAgentResponseError } from '../protocol/errors.js'
 import { questionMember } from '../protocol/question.js'
 import { skillMember } from '../protocol/skill.js'
-import type { Json, JsonObject, SendMessageRequest, Task, TaskState, TaskStatus } from '../protocol/wire.js'
+import type { Json, JsonObject, SendMessageConfiguration, Task, TaskState, TaskStatus } from '../protocol/wire.js'
 import { systemWorld } from '../support/world.js'
+import { assemble } from './assemble.js'
 import { cardUrl, findAgent } from './card.js'
 import { credentialRule } from './credentials.js'
 import type { Line } from './exchange.js'
 import { type Journey, travel } from './journey.js'
-import { type CallOptions, type ConnectOptions, checkConnect, defaultClientLimits } from './options.js'
+import { type CallOptions, type ClientAuth, type ConnectOptions, checkConnect, defaultClientLimits } from './options.js'
 import { type Ended, endOfMessage, endOfTask } from './outcome.js'
-import { type PartsLike, toMessage } from './parts.js'
+import { type PartsLike, toMessage, type Written } from './parts.js'
 import { createPeer, type Peer } from './peer.js'
+import type { PushConfig } from './push-receiver.js'
 import { beginSending, type Sending as OneSending } from './sending.js'
-import { read } from './shapes.js'
 import type { AgentType, InputOf, OutputOf, SkillsOf, SkillType } from './skill-types.js'
 
 export interface FollowOptions extends CallOptions {
@@ -24,12 +25,14 @@ export interface FollowOptions extends CallOptions {
 
 export interface SendOptions extends FollowOptions {
   /** Of the conversation to go on with. */
-  readonly contextId?: string
+  readonly contextId?: string | undefined
   /** Of the task that the message is for: one that waits for it, or is at work. */
   readonly taskId?: string
   /** Of the message; the same one again is the same send, for agents that keep them. Default: a fresh one. */
   readonly messageId?: string
   readonly acceptedOutputModes?: readonly string[]
+  /** Where the agent posts what happens to the task: a target of `pushReceiver()`, or a configuration of the caller's own. Spec §4.3. */
+  readonly push?: PushConfig
   /** Of the message. */
   readonly metadata?: JsonObject
 }
@@ -83,6 +86,9 @@ export interface Client<A extends AgentType = AgentType> {
   tasks(filter?: TaskFilter): AsyncIterable<Task>
 }
 
+// Some hosts refuse a fetch that has lost its global object.
+const hostFetch = (request: Request) => globalThis.fetch(request)
+
 /**
  * `connect<typeof travel>(url)` knows the skills of an agent whose type is at hand.
  *
@@ -93,101 +99,86 @@ export interface Client<A extends AgentType = AgentType> {
  */
 export async function connect<A extends AgentType = AgentType>(url: string, options: ConnectOptions = {}): Promise<Client<A>> {
   checkConnect(url, options)
-  const { auth, trustHosts = [], extensions = [], resend = false, world = systemWorld } = options
-  // Some hosts refuse a fetch that has lost its global object.
-  const fetching = options.fetch ?? ((request: Request) => globalThis.fetch(request))
+  const { auth, trustHosts = [], extensions = [], resend = false, world = systemWorld, fetch = hostFetch } = options
   const limits = { ...defaultClientLimits, ...options.limits }
-  const line: Line = { fetch: fetching, world, limits, auth, mayShow: credentialRule(cardUrl(url), trustHosts) }
+  const line: Line = { fetch, world, limits, auth, mayShow: credentialRule(cardUrl(url), trustHosts) }
   const { card, binding, address, tenant, streams } = await findAgent(line, url, options)
   // The types of skills say more than this client looks at: what an agent takes and gives is checked there.
   return createClient(createPeer(line, binding, { address, tenant, streams, resend, extensions }), card) as Client<A>
 }
 
 function createClient(peer: Peer, card: JsonObject): Client {
-  const { world } = peer.line
-
-  async function get(params: { readonly id: string; readonly historyLength?: number }, options?: CallOptions): Promise<Task> {
-    const { result, said } = await peer.call('GetTask', params, options)
-    return read('Task', result, said)
-  }
+  const { world, limits } = peer.line
 
   async function cancel(id: string, options?: CallOptions): Promise<Task> {
     try {
-      const { result, said } = await peer.call('CancelTask', { id }, options)
-      return read('Task', result, said)
+      return await peer.call('CancelTask', { id }, options)
     } catch (error) {
       // One that was sent again may have been heard the first time.
-      const isRepeated = peer.resend && error instanceof TaskNotCancelableError
-      const task = isRepeated ? await get({ id }, options) : undefined
+      const isRepeated = peer.resend && error instanceof A2AError && error.name === 'TaskNotCancelableError'
+      const task = isRepeated ? await peer.call('GetTask', { id }, options) : undefined
       if (task?.status.state === 'TASK_STATE_CANCELED') return task
       throw error
     }
   }
 
   function begin(start: Journey['start'], known: TaskStatus | undefined, options: FollowOptions): Sending {
-    const { signal, resume = true } = options
+    const { signal, auth, resume = true } = options
+    const assembly = assemble({ from: peer.address, maxLength: limits.artifactsLength })
     return beginSending<Outcome>({
-      travel: (assembly, leaving) => travel(peer, assembly, { start, known, resume }, { ...options, signal: leaving }),
+      assembly,
+      travel: (leaving) => travel(peer, assembly, { start, known, resume }, { auth, signal: leaving }),
       toOutcome({ task, event }) {
-        if (event?.kind === 'message') return withMore(endOfMessage(event.message), options)
-        if (task) return withMore(endOfTask(task), options)
+        if (event?.kind === 'message') return endOfMessage(event.message)
+        if (task) return withMore(endOfTask(task), auth)
         throw new InvalidAgentResponseError(`${peer.address} answered with neither a task nor a message.`)
       },
-      cancel: (id) => cancel(id, options.auth === undefined ? {} : { auth: options.auth }),
+      cancel: (id) => cancel(id, { auth }),
       signal,
       taskId: 'taskId' in start ? start.taskId : undefined,
     })
   }
 
   function send(content: PartsLike, options: SendOptions = {}, known?: TaskStatus): Sending {
-    const { contextId, taskId, messageId, metadata, acceptedOutputModes } = options
+    const { contextId, taskId, messageId, metadata, acceptedOutputModes, push } = options
     const message = toMessage(world, content, { messageId, contextId, taskId, metadata })
-    const request: SendMessageRequest = { message, ...(acceptedOutputModes && { configuration: { acceptedOutputModes } }) }
-    return begin({ send: request }, known, options)
+    const configuration: Partial<Written<SendMessageConfiguration>> = { acceptedOutputModes, taskPushNotificationConfig: push }
+    return begin({ send: { message, configuration } }, known, options)
   }
 
   /** What comes next is a call of the same user, under a signal of its own. */
-  function withMore(ended: Ended, { auth }: FollowOptions): Outcome {
+  function withMore(ended: Ended, auth: ClientAuth | undefined): Outcome {
     if (ended.state !== 'input-required' && ended.state !== 'auth-required') return ended
-    const { id, contextId, status } = ended.task
-    const same = auth === undefined ? {} : { auth }
-    const question = status.message?.messageId
+    const { id: taskId, contextId, status } = ended.task
     const reply = (content: PartsLike, options: SendOptions = {}) => {
-      const metadata = { ...(question !== undefined && { [questionMember]: question }), ...options.metadata }
-      const place = { taskId: id, ...(contextId !== undefined && { contextId }) }
-      return send(content, { ...same, ...options, ...place, ...(Object.keys(metadata).length > 0 && { metadata }) }, status)
+      const question = status.message && { [questionMember]: status.message.messageId }
+      return send(content, { auth, ...options, taskId, contextId, metadata: { ...question, ...options.metadata } }, status)
     }
     if (ended.state === 'input-required') return { ...ended, reply }
-    return { ...ended, reply, follow: (options = {}) => begin({ taskId: id }, status, { ...same, ...options }) }
+    return { ...ended, reply, follow: (options) => begin({ taskId }, status, { auth, ...options }) }
   }
 
   return {
     card,
     send: (content, options) => send(content, options),
     skill: (id) => ({
-      send: (input, options = {}) =>
-        send(typeof input === 'string' ? input : { data: input }, { ...options, metadata: { ...options.metadata, [skillMember]: id } }),
+      send: (input, options) =>
+        send(typeof input === 'string' ? input : { data: input }, { ...options, metadata: { ...options?.metadata, [skillMember]: id } }),
     }),
     task: (id) => ({
-      get: ({ historyLength, ...options } = {}) => get({ id, ...(historyLength !== undefined && { historyLength }) }, options),
+      get: ({ historyLength, ...options } = {}) => peer.call('GetTask', { id, historyLength }, options),
       follow: (options = {}) => begin({ taskId: id }, undefined, options),
       cancel: (options) => cancel(id, options),
     }),
     async *tasks({ state, contextId, pageSize, includeArtifacts, ...options } = {}) {
-      const filter = {
-        ...(contextId !== undefined && { contextId }),
-        ...(state !== undefined && { status: state }),
-        ...(pageSize !== undefined && { pageSize }),
-        ...(includeArtifacts !== undefined && { includeArtifacts }),
-      }
       for (let pageToken: string | undefined; ; ) {
-        const { result, said } = await peer.call('ListTasks', { ...filter, ...(pageToken !== undefined && { pageToken }) }, options)
-        const page = read('ListTasksResponse', result, said)
-        yield* page.tasks
-        if (!page.nextPageToken) return
+        const filter = { contextId, status: state, pageSize, includeArtifacts, pageToken }
+        const { tasks, nextPageToken } = await peer.call('ListTasks', filter, options)
+        yield* tasks
+        if (!nextPageToken) return
         // A walk that never ends looks like this.
-        if (page.nextPageToken === pageToken) throw new InvalidAgentResponseError(`${said}, in which the next page is the same one.`)
-        pageToken = page.nextPageToken
+        if (nextPageToken === pageToken) throw new InvalidAgentResponseError(`${peer.address} says that the next page is the same one.`)
+        pageToken = nextPageToken
       }
     },
   }

@@ -1,6 +1,6 @@
 /** Who may see a credential, and what it looks like in a request. */
 
-import type { ClientAuth, Credential } from './options.js'
+import type { ClientAuth, Credential, CredentialRequest } from './options.js'
 
 /** Origins that may be shown a credential: that of `home`, and the trusted hosts. */
 export function credentialRule(home: string, trustHosts: readonly string[]): (url: string) => boolean {
@@ -15,10 +15,7 @@ export function credentialRule(home: string, trustHosts: readonly string[]): (ur
 }
 
 /** Headers that carry what `auth` gives now. */
-export async function credentialHeaders(
-  auth: ClientAuth,
-  about: { readonly url: string; readonly refused?: number },
-): Promise<Readonly<Record<string, string>>> {
+export async function credentialHeaders(auth: ClientAuth, about: CredentialRequest): Promise<Readonly<Record<string, string>>> {
   const credential: Credential = typeof auth === 'function' ? await auth(about) : auth
   if (typeof credential !== 'string') return credential
   // A token has no space in it (RFC 6750 §2.1); a scheme is followed by one.

@@ -25,7 +25,6 @@ const neverConnected = new Set(['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'UND_E
 /** Whether a request that failed with `error` certainly did not arrive. Hosts that do not tell leave it at false. */
 export function neverArrived(error: ConnectionError): boolean {
   const { cause } = error
-  return [cause, cause instanceof Error ? cause.cause : undefined].some(
-    (one) => one instanceof Error && 'code' in one && neverConnected.has(String(one.code)),
-  )
+  const causes = [cause, cause instanceof Error && cause.cause]
+  return causes.some((one) => one instanceof Error && 'code' in one && neverConnected.has(String(one.code)))
 }

@@ -32,6 +32,8 @@ export interface Reply {
   readonly address: string
   /** A credential was at hand and not shown. */
   readonly withheld: boolean
+  /** Names of the headers that carried a credential, in lower case. */
+  readonly credential: readonly string[]
   /** @throws {ConnectionError} when it is cut, stalls or exceeds `answerBytes` */
   text(): Promise<string>
   chunks(): AsyncGenerator<Uint8Array, void, void>
@@ -44,14 +46,12 @@ export interface Reply {
  * @param waitMs until the headers; undefined: as long as it takes
  * @throws {ConnectionError} when no answer comes; the signal's reason when it is aborted
  */
-export async function exchange(line: Line, ask: Ask, options: CallOptions, waitMs: number | undefined): Promise<Reply> {
-  const auth = options.auth ?? line.auth
+export async function exchange(line: Line, ask: Ask, { auth = line.auth, signal }: CallOptions, waitMs?: number): Promise<Reply> {
   const shown = auth !== undefined && line.mayShow(ask.url)
-  const withheld = auth !== undefined && !shown
   const attempt = async (refused?: number) => {
-    const about = { url: ask.url, ...(refused !== undefined && { refused }) }
-    const headers = shown ? { ...ask.headers, ...(await credentialHeaders(auth, about)) } : ask.headers
-    return once(line, { ...ask, headers }, { signal: options.signal, waitMs, withheld })
+    const credential = shown ? await race(credentialHeaders(auth, { url: ask.url, refused, signal }), signal) : {}
+    const reply = await once(line, { ...ask, headers: { ...ask.headers, ...credential } }, signal, waitMs)
+    return { ...reply, withheld: auth !== undefined && !shown, credential: Object.keys(credential).map((name) => name.toLowerCase()) }
   }
   const reply = await attempt()
   if ((reply.status !== 401 && reply.status !== 403) || !shown || typeof auth !== 'function') return reply
@@ -59,21 +59,23 @@ export async function exchange(line: Line, ask: Ask, options: CallOptions, waitM
   return attempt(reply.status)
 }
 
-interface Once {
-  readonly signal: AbortSignal | undefined
-  readonly waitMs: number | undefined
-  readonly withheld: boolean
-}
-
-async function once(line: Line, { method, url, headers, body }: Ask, { signal, waitMs, withheld }: Once): Promise<Reply> {
+async function once(
+  line: Line,
+  { method, url, headers, body }: Ask,
+  signal: AbortSignal | undefined,
+  waitMs: number | undefined,
+): Promise<Omit<Reply, 'withheld' | 'credential'>> {
   const { world, limits } = line
   signal?.throwIfAborted()
   const controller = new AbortController()
   const forward = () => controller.abort(signal?.reason)
   signal?.addEventListener('abort', forward, { once: true })
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined
   const close = () => {
     signal?.removeEventListener('abort', forward)
     controller.abort()
+    // Whatever the stream says about its end, nobody asks any more.
+    reader?.cancel().catch(() => {})
   }
 
   /** `promise`, unless the call is given up or `ms` pass first; a failure of the connection gets its name. */
@@ -91,9 +93,11 @@ async function once(line: Line, { method, url, headers, body }: Ask, { signal, w
     }
   }
 
-  const init = { method, headers, signal: controller.signal, redirect: 'manual', ...(body !== undefined && { body }) } as const
-  const response = await within(start(line, url, init), waitMs, 'network')
-  const reader = response.body?.getReader()
+  // A fetch that throws at once fails like one that rejects.
+  const start = async () =>
+    line.fetch(new Request(url, { method, headers, signal: controller.signal, redirect: 'manual', body: body ?? null }))
+  const response = await within(start(), waitMs, 'network')
+  reader = response.body?.getReader()
   const type = response.headers.get('content-type')?.replace(/;.*/, '').trim().toLowerCase() ?? 'no content type'
 
   async function* chunks(): AsyncGenerator<Uint8Array, void, void> {
@@ -104,14 +108,8 @@ async function once(line: Line, { method, url, headers, body }: Ask, { signal, w
         yield value
       }
     } finally {
-      leave()
+      close()
     }
-  }
-
-  function leave(): void {
-    close()
-    // Whatever the stream says about its end, nobody asks any more.
-    reader?.cancel().catch(() => {})
   }
 
   return {
@@ -120,9 +118,8 @@ async function once(line: Line, { method, url, headers, body }: Ask, { signal, w
     address: url,
     isStream: response.ok && type === 'text/event-stream',
     said: `${method} ${url} answered ${response.status} with ${type}`,
-    withheld,
     chunks,
-    close: leave,
+    close,
     async text() {
       const decoder = new TextDecoder()
       let text = ''
@@ -137,16 +134,12 @@ async function once(line: Line, { method, url, headers, body }: Ask, { signal, w
   }
 }
 
-// A fetch that throws at once fails like one that rejects.
-async function start(line: Line, url: string, init: RequestInit): Promise<Response> {
-  return line.fetch(new Request(url, init))
-}
-
-function race<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+/** `promise`, or the reason of the signal, whichever is there first. */
+function race<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason)
-    if (signal.aborted) onAbort()
-    signal.addEventListener('abort', onAbort, { once: true })
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort))
+    const onAbort = () => reject(signal?.reason)
+    if (signal?.aborted) onAbort()
+    signal?.addEventListener('abort', onAbort, { once: true })
+    promise.then(resolve, reject).finally(() => signal?.removeEventListener('abort', onAbort))
   })
 }

@@ -1,8 +1,8 @@
 /** The client's side of HTTP+JSON. Spec §11. */
 
 import { fromHttpError } from '../protocol/error-wire.js'
-import type { Json } from '../protocol/wire.js'
 import { type Binding, byStatus, type ClientOperation, parseBody, retryAfter } from './binding.js'
+import type { Reply } from './exchange.js'
 import { isObject } from './shapes.js'
 
 /**
@@ -21,33 +21,33 @@ export const httpRoutes: Readonly<Record<ClientOperation, string>> = {
 export function httpJson(url: string): Binding {
   const base = url.replace(/\/$/, '')
   return {
-    ask(operation, { tenant, ...members }) {
-      const rest: Record<string, Json> = { ...members }
+    ask(operation, params) {
+      const { tenant, ...rest }: Record<string, unknown> = { ...params }
       const [method = '', path = ''] = httpRoutes[operation].split(' ')
-      const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
-        const value = String(rest[name])
-        delete rest[name]
-        return encodeURIComponent(value)
+      const filled = path.replace('{id}', () => {
+        const id = encodeURIComponent(String(rest['id']))
+        delete rest['id']
+        return id
       })
-      const address = `${base}${typeof tenant === 'string' && tenant !== '' ? `/${encodeURIComponent(tenant)}` : ''}${filled}`
+      const address = base + (tenant ? `/${encodeURIComponent(String(tenant))}` : '') + filled
       if (method === 'POST')
         return { method, url: address, headers: { 'content-type': 'application/a2a+json' }, body: JSON.stringify(rest) }
-      const query = new URLSearchParams(Object.entries(rest).map(([name, value]): [string, string] => [name, text(value)]))
+      // Members that go into a query are texts, numbers and flags.
+      const query = new URLSearchParams(
+        Object.entries(rest).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
+      )
       return { method, url: query.size > 0 ? `${address}?${query}` : address, headers: {} }
     },
-    result(body, reply) {
-      if (reply.status < 400) return body
-      throw isObject(body) && isObject(body['error']) ? fromHttpError(reply.status, body, retryAfter(reply)) : byStatus(reply)
-    },
-    frame({ data }, reply) {
-      const body = parseBody(data, reply)
-      if (!isObject(body) || !isObject(body['error'])) return body
-      throw fromHttpError(Number(body['error']['code']), body)
-    },
+    result,
+    frame: result,
   }
 }
 
-// Members that go into a query are texts, numbers and flags.
-function text(value: Json): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
+function result(text: string, reply: Reply): unknown {
+  const body = parseBody(text, reply)
+  // In a stream the HTTP status is that of its beginning.
+  if (isObject(body) && isObject(body['error']))
+    throw fromHttpError(reply.status < 400 ? Number(body['error']['code']) : reply.status, body, retryAfter(reply))
+  if (reply.status >= 400) throw byStatus(reply)
+  return body
 }

@@ -12,18 +12,17 @@
 
 import { A2AError } from '../protocol/errors.js'
 import { isAtRest } from '../protocol/states.js'
-import type { JsonObject, SendMessageRequest, StreamResponse, TaskStatus } from '../protocol/wire.js'
+import type { TaskStatus } from '../protocol/wire.js'
 import { type Assembly, isSameStatus } from './assemble.js'
 import { ConnectionError } from './errors.js'
 import type { CallOptions } from './options.js'
 import type { Peer, PeerFrame } from './peer.js'
 import { backoffMs, mayRetry, pause } from './retry.js'
-import { read } from './shapes.js'
 import type { TaskEvent } from './task-event.js'
 
 export interface Journey {
   /** What begins it: a request to send, or the id of a task. */
-  readonly start: { readonly send: SendMessageRequest } | { readonly taskId: string }
+  readonly start: { readonly send: object } | { readonly taskId: string }
   /** A status in which the task is no news. */
   readonly known?: TaskStatus | undefined
   /** False: a cut is the end. */
@@ -52,13 +51,13 @@ export async function* travel(
 
   const taskId = () => assembly.head()?.id ?? ('taskId' in start ? start.taskId : undefined)
 
-  function next(): AsyncIterable<PeerFrame> {
+  async function* next(): AsyncGenerator<PeerFrame> {
     const id = taskId()
-    if (id === undefined && 'send' in start) return begin(peer, start.send, options)
-    // Without a send there is an id from the start.
-    const params = { id: id ?? '' }
-    if (polls) return once(peer, 'GetTask', params, options)
-    return peer.stream('SubscribeToTask', params, { ...options, lastEventId: lastId })
+    if (id === undefined && 'send' in start) {
+      if (polls) yield { response: await peer.call('SendMessage', start.send, options) }
+      else yield* peer.stream('SendStreamingMessage', start.send, options)
+    } else if (polls) yield { response: { task: await peer.call('GetTask', { id }, options) } }
+    else yield* peer.stream('SubscribeToTask', { id }, { ...options, lastEventId: lastId })
   }
 
   for (;;) {
@@ -95,11 +94,7 @@ export async function* travel(
       await pause(world, limits.pollMs, options.signal)
       continue
     }
-    fault ??= new ConnectionError(
-      'cut',
-      peer.address,
-      `ended the stream${id === undefined ? '' : ` of task ${id}`} before the task came to rest`,
-    )
+    fault ??= new ConnectionError('cut', peer.address, `ended the stream of ${id ? `task ${id}` : 'a send'} before the task came to rest`)
     // A wire that is cut now and then, as gateways do, is no agent that has nothing to say; one that stalls is.
     const wasTimeout = fault instanceof ConnectionError && fault.fault === 'timeout'
     if (!wasTimeout && world.now() - since >= steadyMs) attempt = 0
@@ -110,25 +105,6 @@ export async function* travel(
   }
 }
 
-/** The answer to a send, as a stream where the card allows. */
-function begin(peer: Peer, send: SendMessageRequest, options: CallOptions): AsyncIterable<PeerFrame> {
-  // A request is a JSON object, of interfaces that do not say so.
-  const params = send as unknown as JsonObject
-  return peer.streams ? peer.stream('SendStreamingMessage', params, options) : once(peer, 'SendMessage', params, options)
-}
-
-async function* once(
-  peer: Peer,
-  operation: 'SendMessage' | 'GetTask',
-  params: JsonObject,
-  options: CallOptions,
-): AsyncGenerator<PeerFrame> {
-  const { result, said } = await peer.call(operation, params, options)
-  const response: StreamResponse =
-    operation === 'GetTask' ? { task: read('Task', result, said) } : read('SendMessageResponse', result, said)
-  yield { id: undefined, retryMs: undefined, response }
-}
-
 function rests(assembly: Assembly, known: TaskStatus | undefined): boolean {
   const status = assembly.head()?.status
   return status !== undefined && isAtRest(status.state) && !(known && isSameStatus(known, status))
@@ -136,10 +112,10 @@ function rests(assembly: Assembly, known: TaskStatus | undefined): boolean {
 
 /** The agent will not let this task be subscribed to, or not from there. */
 function isRefusal({ name }: A2AError): boolean {
-  return name === 'UnsupportedOperationError' || name === 'InvalidParamsError' || name === 'MethodNotFoundError'
+  return /^(UnsupportedOperation|InvalidParams|MethodNotFound)Error$/.test(name)
 }
 
 /** Both are numbers, and `id` came with or before `last`: an agent that repeats itself. */
 function isEarlier(id: string | undefined, last: string | undefined): boolean {
-  return id !== undefined && last !== undefined && /^\d+$/.test(id) && /^\d+$/.test(last) && Number(id) <= Number(last)
+  return /^\d+ \d+$/.test(`${id} ${last}`) && Number(id) <= Number(last)
 }

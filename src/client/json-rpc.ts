@@ -18,13 +18,17 @@ export function jsonRpc(url: string): Binding {
       body: JSON.stringify({ jsonrpc: '2.0', id, method, params }),
     }),
     result,
-    frame: ({ data }, reply) => result(parseBody(data, reply), reply),
+    frame: result,
   }
 }
 
-function result(body: unknown, reply: Reply): unknown {
-  if (isObject(body) && isObject(body['error'])) throw fromJsonRpcError(body['error'], retryAfter(reply))
-  if (reply.status >= 400) throw byStatus(reply)
-  if (isObject(body) && body['id'] === id && body['result'] !== undefined) return body['result']
-  throw new InvalidAgentResponseError(`${reply.said}, which is no JSON-RPC response to request ${id}.`)
+function result(text: string, reply: Reply): unknown {
+  const body = parseBody(text, reply)
+  if (isObject(body)) {
+    if (isObject(body['error'])) throw fromJsonRpcError(body['error'], retryAfter(reply))
+    if (reply.status < 400 && body['id'] === id && body['result'] !== undefined) return body['result']
+  }
+  throw reply.status < 400
+    ? new InvalidAgentResponseError(`${reply.said}, which is no JSON-RPC response to request ${id}.`)
+    : byStatus(reply)
 }

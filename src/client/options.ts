@@ -16,11 +16,17 @@ import type { World } from '../support/world.js'
 /** A bearer token, a whole value of Authorization (`Basic …`), or headers by name. */
 export type Credential = string | Readonly<Record<string, string>>
 
-/**
- * Gives the credential of a request. Asked again, once per request, when the agent refuses it with 401 or 403: `refused`
- * is the status then.
- */
-export type CredentialHook = (about: { readonly url: string; readonly refused?: number }) => Credential | Promise<Credential>
+/** What a credential is needed for. */
+export interface CredentialRequest {
+  readonly url: string
+  /** 401 or 403, where the agent has refused the one before. */
+  readonly refused: number | undefined
+  /** Of the call. */
+  readonly signal: AbortSignal | undefined
+}
+
+/** Gives the credential of a request. Asked again, once per request, when the agent refuses it with 401 or 403. */
+export type CredentialHook = (about: CredentialRequest) => Credential | Promise<Credential>
 
 /** A credential that stays, or where a fresh one comes from. */
 export type ClientAuth = Credential | CredentialHook
@@ -42,6 +48,8 @@ export const defaultClientLimits = Object.freeze({
   answerBytes: 32 << 20,
   /** Characters of one event of a stream, and of a line of it. */
   eventLength: 16 << 20,
+  /** Characters of the artifacts of one task, put together from its events. */
+  artifactsLength: 128 << 20,
   /** How often in a row a request or a cut stream is tried again with nothing new from it. */
   retries: 6,
   /** Between two readings of a task that cannot be streamed. */
@@ -75,9 +83,9 @@ export interface ConnectOptions {
 
 /** What every call takes. */
 export interface CallOptions {
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
   /** Of the user whose call this is, instead of the connection's. */
-  readonly auth?: ClientAuth
+  readonly auth?: ClientAuth | undefined
 }
 
 const numbers: Readonly<Record<string, OptionRule>> = Object.fromEntries(
@@ -96,7 +104,10 @@ export function checkConnect(url: string, options: ConnectOptions): void {
     throw new TypeError(`connect() takes the http(s) URL of an agent or its card, not ${JSON.stringify(url)}`)
   checkOptions('connect()', options, {
     auth,
-    prefer: { takes: 'a list of JSONRPC and HTTP+JSON', ok: isTextList },
+    prefer: {
+      takes: 'a list of JSONRPC and HTTP+JSON',
+      ok: (value) => Array.isArray(value) && value.every((name) => name === 'JSONRPC' || name === 'HTTP+JSON'),
+    },
     trustHosts: { takes: 'a list of hosts', ok: isTextList },
     fetch: { takes: 'a function', ok: isFunction },
     extensions: { takes: 'a list of URIs', ok: isTextList },

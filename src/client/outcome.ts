@@ -1,7 +1,7 @@
 /** How a send ended, in the caller's words. */
 
 import { isFinal } from '../protocol/states.js'
-import type { Json, Message, Part, Task, TaskStatus } from '../protocol/wire.js'
+import type { Json, Message, Task, TaskStatus } from '../protocol/wire.js'
 import { textOf } from './parts.js'
 
 /** Where a send, or a task that is followed, came to rest. */
@@ -22,7 +22,7 @@ export type Ended<Output = Json> =
   | { readonly state: 'auth-required'; readonly prompt: string; readonly links: readonly string[]; readonly task: Task }
   | { readonly state: 'failed' | 'rejected' | 'canceled'; readonly reason: string; readonly task: Task }
 
-export function endOfMessage(message: Message): Ended {
+export function endOfMessage(message: Message): Extract<Ended, { state: 'message' }> {
   return { state: 'message', text: textOf(message.parts), message }
 }
 
@@ -56,11 +56,8 @@ function resultOf({ artifacts = [] }: Task): Json | undefined {
 
 /** Addresses to show to the person, each once; nothing else than http and https is one. */
 function linksOf({ message }: TaskStatus): readonly string[] {
-  const texts = (message?.parts ?? []).flatMap(textsIn)
-  const found = texts.flatMap((text) => text.match(/https?:\/\/[^\s<>"')\]]+/g) ?? [])
+  const said = JSON.stringify(message?.parts?.map(({ text, url, data }) => [text, url, data]) ?? '')
+  // A backslash is how JSON writes what ends an address in a text.
+  const found = said.match(/https?:\/\/[^\s<>"')\]\\]+/g) ?? []
   return [...new Set(found.map((link) => link.replace(/[.,;:!?]+$/, '')))].filter((link) => URL.canParse(link))
-}
-
-function textsIn({ text, url, data }: Part): readonly string[] {
-  return [text ?? '', url ?? '', data === undefined ? '' : JSON.stringify(data)]
 }

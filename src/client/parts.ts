@@ -6,24 +6,18 @@ import { uuid, type World } from '../support/world.js'
 export type PartLike = string | Part
 export type PartsLike = PartLike | readonly PartLike[]
 
-export interface MessageFields {
-  readonly messageId: string | undefined
-  readonly contextId: string | undefined
-  readonly taskId: string | undefined
-  readonly metadata: Message['metadata'] | undefined
-}
+/** As it is written: members that are undefined are not there. */
+export type Written<T> = { readonly [Name in keyof T]: T[Name] | undefined }
 
 /** A message of the user's. What the caller gave is read, never written to. */
-export function toMessage(world: World, content: PartsLike, { messageId, contextId, taskId, metadata }: MessageFields): Message {
+export function toMessage(world: World, content: PartsLike, fields: Partial<Written<Message>>): Written<Message> {
   const list: readonly PartLike[] = isList(content) ? content : [content]
   if (list.length === 0) throw new TypeError('a message has at least one part')
   return {
-    messageId: messageId ?? uuid(world),
+    ...fields,
+    messageId: fields.messageId ?? uuid(world),
     role: 'ROLE_USER',
     parts: list.map((part) => (typeof part === 'string' ? { text: part } : part)),
-    ...(contextId !== undefined && { contextId }),
-    ...(taskId !== undefined && { taskId }),
-    ...(metadata !== undefined && { metadata }),
   }
 }
 

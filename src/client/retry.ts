@@ -3,6 +3,7 @@
 import { A2AError } from '../protocol/errors.js'
 import { sleep, type World } from '../support/world.js'
 import { ConnectionError, neverArrived } from './errors.js'
+import type { Line } from './exchange.js'
 
 /** `repeatable`: doing it twice is no more than doing it once. */
 export function mayRetry(error: unknown, repeatable: boolean): boolean {
@@ -26,28 +27,22 @@ export function backoffMs(world: World, attempt: number, error?: unknown, base =
   return Math.max(own, asked)
 }
 
-/** Waits, and keeps the process alive meanwhile: the timers of a {@link World} do not, and no socket is open. */
-export async function pause(world: World, ms: number, signal?: AbortSignal): Promise<void> {
-  const channel = typeof MessageChannel === 'function' ? new MessageChannel() : undefined
-  // A port that is listened to is what a host waits for.
-  if (channel) channel.port1.onmessage = () => {}
-  try {
-    await sleep(world, ms, signal)
-  } finally {
-    channel?.port1.close()
-  }
+/** Waits, and keeps the process alive meanwhile: no socket is open. */
+export function pause(world: World, ms: number, signal?: AbortSignal): Promise<void> {
+  return sleep(world, ms, signal, { holds: true })
 }
 
-/** The result of `run`, tried up to `retries` times more where that is safe. */
+/** The result of `run`, tried as often as the limits allow where that is safe. */
 export async function withRetries<T>(
+  { world, limits }: Line,
   run: () => Promise<T>,
-  { world, retries, repeatable, signal }: { world: World; retries: number; repeatable: boolean; signal: AbortSignal | undefined },
+  { repeatable, signal }: { readonly repeatable: boolean; readonly signal: AbortSignal | undefined },
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run()
     } catch (error) {
-      if (attempt > retries || !mayRetry(error, repeatable)) throw error
+      if (attempt > limits.retries || !mayRetry(error, repeatable)) throw error
       await pause(world, backoffMs(world, attempt, error), signal)
     }
   }

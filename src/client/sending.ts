@@ -1,7 +1,7 @@
 /** One send, or one task that is followed: an event loop and an outcome over the same request. */
 
 import type { Task } from '../protocol/wire.js'
-import { type Assembly, assemble } from './assemble.js'
+import type { Assembly } from './assemble.js'
 import type { TaskEvent } from './task-event.js'
 
 /** Sent at once. Iterate it for events, in one loop, or await `outcome`, or both: it is one request either way. */
@@ -20,8 +20,10 @@ export interface Sending<Outcome> extends AsyncIterable<TaskEvent> {
 }
 
 export interface Sender<Outcome> {
+  /** Empty, and filled by `travel`. */
+  readonly assembly: Assembly
   /** Events up to the rest; an error is the end. */
-  readonly travel: (assembly: Assembly, signal: AbortSignal) => AsyncIterable<TaskEvent>
+  readonly travel: (signal: AbortSignal) => AsyncIterable<TaskEvent>
   readonly toOutcome: (last: { readonly task: Task | undefined; readonly event: TaskEvent | undefined }) => Outcome
   readonly cancel: (taskId: string) => Promise<Task>
   readonly signal: AbortSignal | undefined
@@ -32,8 +34,7 @@ export interface Sender<Outcome> {
 // A loop that is slower than the agent lets the agent wait.
 const mostWaiting = 256
 
-export function beginSending<Outcome>({ travel, toOutcome, cancel, signal, taskId: known }: Sender<Outcome>): Sending<Outcome> {
-  const assembly = assemble()
+export function beginSending<Outcome>({ assembly, travel, toOutcome, cancel, signal, taskId: known }: Sender<Outcome>): Sending<Outcome> {
   const leaving = new AbortController()
   const forward = () => leaving.abort(signal?.reason)
   if (signal?.aborted) forward()
@@ -56,7 +57,7 @@ export function beginSending<Outcome>({ travel, toOutcome, cancel, signal, taskI
   async function pump(): Promise<Outcome> {
     let last: TaskEvent | undefined
     try {
-      for await (const event of travel(assembly, leaving.signal)) {
+      for await (const event of travel(leaving.signal)) {
         last = event
         waiting.push(event)
         const head = assembly.head()

@@ -5,9 +5,11 @@
 
 import { InvalidAgentResponseError } from '../protocol/errors.js'
 import { taskStates } from '../protocol/states.js'
-import type { AgentCard, Json, ListTasksResponse, SendMessageResponse, StreamResponse, Task, TaskState } from '../protocol/wire.js'
+import type { AgentCard, Json, ListTasksResponse, SendMessageResponse, StreamResponse, Task } from '../protocol/wire.js'
+import { isBoolean, isPlainObject, isString } from '../support/options.js'
 
-interface Shapes {
+/** What is read, by its name. */
+export interface Shapes {
   readonly Task: Task
   readonly StreamResponse: StreamResponse
   readonly SendMessageResponse: SendMessageResponse
@@ -15,45 +17,52 @@ interface Shapes {
   readonly AgentCard: Pick<AgentCard, 'name' | 'supportedInterfaces' | 'capabilities'>
 }
 
-/** Kinds of members: `!` must be there, `*` is a list, `?` begins a choice of which exactly one is there. */
-const shapes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  Task: { id: 'text!', contextId: 'text', status: 'TaskStatus!', artifacts: 'Artifact*', history: 'Message*', metadata: 'object' },
-  TaskStatus: { state: 'state!', message: 'Message', timestamp: 'text' },
-  Message: {
-    messageId: 'text!',
-    contextId: 'text',
-    taskId: 'text',
-    role: 'text',
-    parts: 'Part*',
-    metadata: 'object',
-    extensions: 'text*',
-    referenceTaskIds: 'text*',
-  },
-  Part: { text: '?string', raw: '?string', url: '?string', data: '?any', metadata: 'object', filename: 'text', mediaType: 'text' },
-  Artifact: { artifactId: 'text!', name: 'text', description: 'text', parts: 'Part*', metadata: 'object', extensions: 'text*' },
-  StatusUpdate: { taskId: 'text!', contextId: 'text', status: 'TaskStatus!', metadata: 'object' },
-  ArtifactUpdate: { taskId: 'text!', contextId: 'text', artifact: 'Artifact!', append: 'flag', lastChunk: 'flag', metadata: 'object' },
-  StreamResponse: { task: '?Task', message: '?Message', statusUpdate: '?StatusUpdate', artifactUpdate: '?ArtifactUpdate' },
-  SendMessageResponse: { task: '?Task', message: '?Message' },
-  ListTasksResponse: { tasks: 'Task*', nextPageToken: 'text' },
-  AgentCard: { name: 'text', supportedInterfaces: 'Interface*', capabilities: 'Capabilities' },
-  Interface: { url: 'text!', protocolBinding: 'text!', tenant: 'text', protocolVersion: 'text' },
-  Capabilities: { streaming: 'flag', pushNotifications: 'flag', extendedAgentCard: 'flag' },
+/**
+ * Members as `name:kind`, a kind that is left out being text. What follows says how often: `!` once, `*` as a list, `+` as a
+ * list that is there even where an agent left it out, `?` as a choice of which exactly one is there.
+ */
+const shapes = {
+  Task: 'id! contextId status:TaskStatus! artifacts:Artifact* history:Message* metadata:object',
+  TaskStatus: 'state:state! message:Message timestamp',
+  Message: 'messageId! contextId taskId role parts:Part+ metadata:object extensions* referenceTaskIds*',
+  Part: 'text:string? raw:string? url:string? data:any? metadata:object filename mediaType',
+  Artifact: 'artifactId! name description parts:Part+ metadata:object extensions*',
+  StatusUpdate: 'taskId! contextId status:TaskStatus! metadata:object',
+  ArtifactUpdate: 'taskId! contextId artifact:Artifact! append:flag lastChunk:flag metadata:object',
+  StreamResponse: 'task:Task? message:Message? statusUpdate:StatusUpdate? artifactUpdate:ArtifactUpdate?',
+  SendMessageResponse: 'task:Task? message:Message?',
+  ListTasksResponse: 'tasks:Task+ nextPageToken',
+  AgentCard: 'name supportedInterfaces:Interface+ capabilities:Capabilities',
+  Interface: 'url! protocolBinding! tenant protocolVersion',
+  Capabilities: 'streaming:flag',
 }
 
-/** Lists that the types promise even where an agent left them out. */
-const always = new Set(['parts', 'tasks', 'supportedInterfaces'])
+interface Member {
+  readonly name: string
+  readonly kind: string
+  readonly times: string
+}
 
-const states: readonly string[] = taskStates
+const membersOf: Readonly<Record<string, readonly Member[]>> = Object.fromEntries(
+  Object.entries(shapes).map(([shape, members]) => [
+    shape,
+    members.split(' ').map((member) => {
+      const [name = '', kind] = member.split(/\W/)
+      return { name, kind: kind || 'text', times: member.replace(/[\w:]/g, '') }
+    }),
+  ]),
+)
+
+const states: readonly unknown[] = taskStates
 
 const plain: Readonly<Record<string, (value: unknown) => boolean>> = {
-  // As one that is absent: empty texts of optional members are dropped below.
-  text: (value) => typeof value === 'string',
-  string: (value) => typeof value === 'string',
-  flag: (value) => typeof value === 'boolean',
-  object: isObject,
+  // An empty one counts as absent, as the protocol's own JSON has it.
+  text: isString,
+  string: isString,
+  flag: isBoolean,
+  object: isPlainObject,
   any: () => true,
-  state: (value): value is TaskState => typeof value === 'string' && states.includes(value),
+  state: (value) => states.includes(value),
 }
 
 /**
@@ -67,28 +76,27 @@ export function read<Name extends keyof Shapes>(name: Name, input: unknown, said
   return readShape(name, input, '', said) as unknown as Shapes[Name]
 }
 
-function readShape(name: string, input: unknown, path: string, said: string): Readonly<Record<string, unknown>> {
+function readShape(shape: string, input: unknown, path: string, said: string): Readonly<Record<string, unknown>> {
   const fail = (at: string, what: string): never => {
-    throw new InvalidAgentResponseError(`${said}, in which ${at === '' ? `the ${name}` : at} ${what}.`)
+    throw new InvalidAgentResponseError(`${said}, in which ${at || `the ${shape}`} ${what}.`)
   }
-  if (!isObject(input)) return fail(path, 'is no object')
+  if (!isPlainObject(input)) return fail(path, 'is no object')
   const output: Record<string, unknown> = {}
   const choices: string[] = []
   let chosen = 0
-  for (const [member, rule] of Object.entries(shapes[name] ?? {})) {
-    const kind = rule.replace(/[!*?]/, '')
-    const at = path === '' ? member : `${path}.${member}`
-    const value = input[member]
-    if (rule.startsWith('?')) choices.push(member)
+  for (const { name, kind, times } of membersOf[shape] ?? []) {
+    const at = (path && `${path}.`) + name
+    const value = input[name]
+    if (times === '?') choices.push(name)
     // ProtoJSON: null is absent, but for a content that may be null.
     if (value === undefined || (value === null && kind !== 'any')) {
-      if (rule.endsWith('!')) fail(at, 'is missing')
-      if (always.has(member)) output[member] = []
+      if (times === '!') fail(at, 'is missing')
+      if (times === '+') output[name] = []
       continue
     }
-    if (rule.startsWith('?')) {
+    if (times === '?') {
       // A null content beside another one is none (D2).
-      if (value === null && choices.some((one) => one in output)) continue
+      if (value === null && chosen > 0) continue
       chosen++
     }
     const one = (item: unknown, where: string): unknown => {
@@ -96,16 +104,16 @@ function readShape(name: string, input: unknown, path: string, said: string): Re
       if (isPlain === undefined) return readShape(kind, item, where, said)
       return isPlain(item) ? item : fail(where, `is no ${kind}`)
     }
-    if (rule.endsWith('*'))
-      output[member] = Array.isArray(value) ? value.map((item, i) => one(item, `${at}[${i}]`)) : fail(at, 'is no list')
+    if (times === '*' || times === '+')
+      output[name] = Array.isArray(value) ? value.map((item, i) => one(item, `${at}[${i}]`)) : fail(at, 'is no list')
     else if (value === '' && kind === 'text') {
-      if (rule.endsWith('!')) fail(at, 'is empty')
-    } else output[member] = one(value, at)
+      if (times === '!') fail(at, 'is empty')
+    } else output[name] = one(value, at)
   }
   if (choices.length > 0 && chosen !== 1) fail(path, `has not exactly one of ${choices.join(', ')}`)
   return output
 }
 
 export function isObject(value: unknown): value is Readonly<Record<string, Json>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+  return isPlainObject(value)
 }

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest'
 import { bundle, runBundle } from '../letter/neutral-bundle.js'
 import { openScript } from './kit.js'
 
-const file = new URL('../../src/client.ts', import.meta.url)
+const file = new URL('caller.ts', import.meta.url)
 const door = await bundle(file, { format: 'esm', minify: true })
 // More than a third of it is shared with the server: the errors with their texts, their forms on the wires, the checks of options.
 const budget = 13_500
@@ -26,6 +26,14 @@ describe('the door of the client', () => {
     expect(door.code).not.toMatch(/JWS|importJWK/)
   })
 
+  test('leaves out what receives pushes where nobody asks for it', async () => {
+    const receiver = /idempotency-key/
+    const whole = await bundle(new URL('../../src/client.ts', import.meta.url), { format: 'esm', minify: true })
+    expect([whole.imports, whole.warnings]).toEqual([[], []])
+    expect(whole.code).toMatch(receiver)
+    expect(door.code).not.toMatch(receiver)
+  })
+
   test('sends, streams and asks where there is no process, Buffer, require or setImmediate', async () => {
     const { fetch } = await openScript()
     const { connect } = runBundle(await bundle(file, { format: 'iife' }))
@@ -41,9 +49,9 @@ describe('the door of the client', () => {
 
   test('keeps its process while it waits for the next try, when no socket is open', async () => {
     const { code } = await bundle(file, { format: 'iife' })
-    // Timers that keep no process, as those of the host's world do.
+    // Timers that keep no process unless they are told to, as those of the host's world do.
     const script = `${code}
-      const world = { now: () => 0, timer: (ms, fire) => { const t = setTimeout(fire, 1).unref(); return () => clearTimeout(t) }, randomBytes: (n) => new Uint8Array(n) }
+      const world = { now: () => 0, timer: (ms, fire, { holds } = {}) => { const t = setTimeout(fire, 1); if (!holds) t.unref(); return () => clearTimeout(t) }, randomBytes: (n) => new Uint8Array(n) }
       let tries = 0
       const fetch = async () => { if (++tries < 3) throw new TypeError('fetch failed'); return Response.json({}) }
       await bundled.connect('http://bytes.test', { world, fetch }).catch((error) => process.stdout.write(tries + ' ' + error.name))`

@@ -137,6 +137,20 @@ describe('the card', () => {
   })
 })
 
+test.each(['JSONRPC', 'HTTP+JSON'])('an interface over %s that is not where the card says is an error that says where', async (binding) => {
+  const missing = () => new Response('<html>', { status: 404, headers: { 'content-type': 'text/html' } })
+  const client = await bytesAgent(
+    missing,
+    {},
+    cardOf({ supportedInterfaces: [at('http://bytes.test/wrong', { protocolBinding: binding })] }),
+  )
+  for (const call of [client.task('t1').get(), client.send('go').outcome])
+    await expect(call).rejects.toMatchObject({
+      name: 'MethodNotFoundError',
+      message: expect.stringMatching(/http:\/\/bytes\.test\/wrong\S* answered 404 with text\/html/),
+    })
+})
+
 describe('a credential', () => {
   const elsewhere = cardOf({ supportedInterfaces: [at('https://api.test/rpc')] })
 
@@ -242,6 +256,7 @@ describe('options', () => {
     ['another scheme', ['ftp://x.test', {}], /URL of an agent/],
     ['an unknown one', ['https://x.test', { tokens: 'x' }], /no option "tokens"/],
     ['an unknown limit', ['https://x.test', { limits: { total: 1 } }], /no option "total"/],
+    ['a binding that is not spoken', ['https://x.test', { prefer: ['GRPC'] }], /prefer takes a list of JSONRPC and HTTP\+JSON; it got/],
     ['a wrong limit', ['https://x.test', { limits: { idleMs: 0 } }], /idleMs takes a whole number/],
     ['a credential that is none', ['https://x.test', { auth: 3 }], /auth takes a token.*got a number/],
   ])('%s: is refused at once', async (_, args, words) => {

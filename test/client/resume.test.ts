@@ -1,111 +1,101 @@
 /** Streams that are cut: the client takes them up again, and each part of the log comes once, or an error is told. */
 
-import { describe, expect, test } from 'vitest'
-import { ConnectionError, connect, type Fetching, TaskNotFoundError, UnavailableError } from '../../src/client.js'
-import { virtualWorld } from '../../src/testing/virtual-world.js'
-import { bindingNames } from '../harness/server.js'
-import { until } from '../runtime/kit.js'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
-  bytesAgent,
-  cardOf,
-  chunkFrame,
-  collect,
-  frame,
-  hasty,
-  json,
-  openScript,
-  shown,
-  sse,
-  statesOf,
-  statusFrame,
-  taskFrame,
-} from './kit.js'
+  A2AError,
+  ConnectionError,
+  type ConnectOptions,
+  connect,
+  type Fetching,
+  TaskNotFoundError,
+  UnavailableError,
+  type World,
+} from '../../src/client.js'
+import { agent, chunk, completed, inputRequired, type Server } from '../../src/index.js'
+import { virtualWorld } from '../../src/testing/virtual-world.js'
+import { bindingNames, openServer } from '../harness/server.js'
+import { until } from '../runtime/kit.js'
+import { openFaultyProxy } from './faulty-proxy.js'
+import { bytesAgent, cardOf, chunkFrame, collect, frame, hasty, json, shown, sse, statesOf, statusFrame, taskFrame } from './kit.js'
 
-function random(seed: number): () => number {
-  const bytes = virtualWorld({ seed })
-  return () => {
-    const [a = 0, b = 0] = bytes.randomBytes(2)
-    return (a * 256 + b) / 65_536
+/** Is at work for a while: long enough to be left and found again. */
+const unhurried = agent({ name: 'Unhurried', description: 'Says twelve words, or asks.' }, async function* (task) {
+  if (task.text === 'ask') return inputRequired('Which words?')
+  for (let i = 0; i < 12; i++) {
+    yield chunk('a', `word ${i};`, { last: i === 11 })
+    for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve))
+  }
+  return completed()
+})
+
+/** Pauses take a turn of the event loop; limits pass when the test says so. */
+function impatientWorld() {
+  const waiting = new Set<() => void>()
+  const timer: World['timer'] = (ms, fire) => {
+    if (ms <= 25_000) return hasty.timer(ms, fire)
+    waiting.add(fire)
+    return () => waiting.delete(fire)
+  }
+  return {
+    world: { ...hasty, timer },
+    passLimits() {
+      for (const fire of [...waiting]) fire()
+    },
   }
 }
 
-/** A wire to `fetch` that cuts event streams, hands bytes on in odd pieces, closes early and loses ids, by chance. */
-function faulty(fetch: Fetching, seed: number, keepsIds: boolean): { readonly fetch: Fetching; readonly cuts: () => number } {
-  const chance = random(seed)
-  let cuts = 0
-  const cut = async (request: Request) => {
-    const response = await fetch(request)
-    if (!response.body || !response.headers.get('content-type')?.includes('event-stream')) return response
-    const fate = chance()
-    let left = fate < 0.7 ? Math.floor(chance() * 1500) : Number.POSITIVE_INFINITY
-    const ends = fate < 0.35
-    const pieces = response.body
-      .pipeThrough(new TextDecoderStream())
-      .pipeThrough(withoutIds(keepsIds))
-      .pipeThrough(new TextEncoderStream())
-      .pipeThrough(
-        new TransformStream<Uint8Array, Uint8Array>({
-          transform(bytes, controller) {
-            for (let rest = bytes; rest.length > 0; ) {
-              const size = Math.min(1 + Math.floor(chance() * 40), left)
-              if (size > 0) controller.enqueue(rest.slice(0, size))
-              rest = rest.slice(size)
-              left -= size
-              if (left > 0) continue
-              cuts++
-              return ends ? controller.terminate() : controller.error(new Error('reset'))
-            }
-          },
-        }),
-      )
-    return new Response(pieces, response)
-  }
-  return { fetch: cut, cuts: () => cuts }
-}
-
-function withoutIds(keepsIds: boolean): TransformStream<string, string> {
-  return new TransformStream({ transform: (text, controller) => controller.enqueue(keepsIds ? text : text.replace(/^id: .*\n/gm, '')) })
-}
-
-describe.each(bindingNames)('a wire that fails by chance, over %s', (binding) => {
+describe.each(bindingNames)('a network that fails in every way it can, over %s', (binding) => {
   test.each([
     ['with ids', true],
     ['without ids', false],
-  ])('%s: 125 seeds show the log exactly once, or a typed error', async (_, keepsIds) => {
-    const server = await openScript()
-    const direct = await connect('http://agent.test', { fetch: server.fetch, auth: 'alice', prefer: [binding] })
-    let cuts = 0
-    let whole = 0
-    for (let seed = 1; seed <= 125; seed++) {
-      const wire = faulty(server.fetch, seed, keepsIds)
-      const client = await connect('http://agent.test', {
-        fetch: wire.fetch,
-        auth: 'alice',
-        prefer: [binding],
-        world: hasty,
-        resend: seed % 2 === 0,
-      })
-      const sending = client.send(seed % 3 === 0 ? 'ask' : 'chunks 12')
-      const [events] = await Promise.allSettled([collect(sending)])
-      cuts += wire.cuts()
-      if (events.status === 'rejected') {
-        expect(events.reason).toBeInstanceOf(ConnectionError)
-        continue
+  ])(
+    '%s: 125 seeds show the log exactly once, or a typed error',
+    async (_, keepsIds) => {
+      const { world, passLimits } = impatientWorld()
+      let server: Server | undefined
+      const upstream: Fetching = (request) => server?.fetch(request) ?? Promise.reject(new Error('it is not there yet'))
+      const proxy = await openFaultyProxy({ upstream, onSilence: passLimits })
+      onTestFinished(() => proxy.close())
+      server = await openServer(unhurried, { url: proxy.url })
+      onTestFinished(() => server?.close())
+      const direct = await connect(proxy.url, { fetch: server.fetch, auth: 'alice', prefer: [binding] })
+      let whole = 0
+      for (let seed = 1; seed <= 125; seed++) {
+        proxy.begin({ seed, keepsIds })
+        const fetch = (request: Request) => globalThis.fetch(request)
+        const options: ConnectOptions = { fetch, auth: 'alice', prefer: [binding], world, resend: seed % 2 === 0 }
+        const [connected] = await Promise.allSettled([connect(proxy.url, options)])
+        if (connected.status === 'rejected') {
+          expect(connected.reason).toSatisfy(isTyped)
+          continue
+        }
+        const sending = connected.value.send(seed % 4 === 0 ? 'ask' : 'words')
+        const [events] = await Promise.allSettled([collect(sending)])
+        if (events.status === 'rejected') {
+          expect(events.reason).toSatisfy(isTyped)
+          continue
+        }
+        whole++
+        const task = await direct.task((await sending.taskId) ?? '').get()
+        const texts = Object.fromEntries(
+          (task.artifacts ?? []).map(({ artifactId, parts }) => [artifactId, parts.map(({ text }) => text).join('')]),
+        )
+        expect(shown(events.value)).toEqual(texts)
+        expect(events.value.some((event) => event.kind === 'artifact' && event.replaced)).toBe(false)
+        const states = statesOf(events.value)
+        expect(states).toEqual([...new Set(states)])
+        expect(states.at(-1)).toBe(task.status.state.slice('TASK_STATE_'.length))
+        expect(await sending.outcome).toMatchObject({ task: { status: task.status } })
       }
-      whole++
-      const task = await direct.task((await sending.taskId) ?? '').get()
-      const texts = Object.fromEntries(
-        (task.artifacts ?? []).map(({ artifactId, parts }) => [artifactId, parts.map(({ text }) => text).join('')]),
-      )
-      expect(shown(events.value)).toEqual(texts)
-      expect(events.value.some((event) => event.kind === 'artifact' && event.replaced)).toBe(false)
-      expect(statesOf(events.value).filter((state) => state === 'COMPLETED' || state === 'INPUT_REQUIRED')).toHaveLength(1)
-      expect(await sending.outcome).toMatchObject({ task: { status: task.status } })
-    }
-    expect(cuts).toBeGreaterThan(60)
-    expect(whole).toBeGreaterThan(60)
-  })
+      expect(whole).toBeGreaterThan(60)
+      expect(proxy.count.size).toBe(8)
+      for (const times of proxy.count.values()) expect(times).toBeGreaterThan(5)
+    },
+    120_000,
+  )
 })
+
+const isTyped = (error: unknown) => error instanceof ConnectionError || error instanceof A2AError
 
 /** An agent that answers its streams one after the other; later ones as the last. */
 async function inTurn(
