@@ -117,8 +117,9 @@ async function findEqual(store: Store, vault: Vault, { ref, id: taskId }: TaskHe
     const page = await store.listPushConfigs(ref, { limit: 100, ...(after !== undefined && { after }) })
     for (const { id, url, scheme, sealed } of page) {
       if (url !== config.url || scheme !== config.authentication?.scheme) continue
-      const secrets = await openSecrets(vault, { taskId, id }, sealed)
-      if (secrets.token === token && secrets.credentials === credentials) return id
+      // What cannot be opened any more, such as after its key was given up, equals nothing.
+      const secrets = await openSecrets(vault, { taskId, id }, sealed).catch(() => undefined)
+      if (secrets && secrets.token === token && secrets.credentials === credentials) return id
     }
     after = page.at(-1)?.id
     if (after === undefined) return undefined

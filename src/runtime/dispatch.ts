@@ -5,7 +5,7 @@ import type { Claimed, Store, TaskHeader, TaskRef } from '../store/store.js'
 import type { Log } from '../support/log.js'
 import { openBody, type Vault } from '../support/vault.js'
 import type { World } from '../support/world.js'
-import { failTask } from './fail-task.js'
+import { failTask, unreadable } from './fail-task.js'
 import type { LeftRecord } from './ledger.js'
 import type { Places } from './places.js'
 import { type BegunTurn, readTurn } from './turn.js'
@@ -154,7 +154,7 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
       log.error('the records of a task cannot be read, and the task is failed', { taskId, error })
       await store.update(ref, (now) => ({
         result: undefined,
-        ...failTask(now, 'What the agent had recorded cannot be read any more.', world),
+        ...failTask(now, unreadable, world),
       }))
       return undefined
     }

@@ -12,27 +12,43 @@ export interface Door {
    */
   open<T>(call: () => Promise<T>): Promise<T>
   readonly isStopped: () => boolean
-  /** Rejects with an error of the author's, in a later turn of the event loop: who tries again at once must not keep the others waiting. */
+  /** Rejects with an error of the author's, {@link later}. Too many of them fail the task. */
   refuse(error: unknown): Promise<never>
+  /** Rejects in a later turn of the event loop: who tries again at once must not keep the others waiting. */
+  later(error: unknown): Promise<never>
+  /** Until a later turn of the event loop. */
+  turn(): Promise<void>
 }
 
 interface DoorOptions {
   readonly world: World
   readonly isStopped: () => boolean
+  /** Something is called after the run was told to stop. */
+  readonly onLate: () => void
   /** An error of the author that fails the task, whatever the function does about it. */
   readonly fail: (error: Error) => void
 }
 
-export function createDoor({ world, isStopped, fail }: DoorOptions): Door {
+export function createDoor({ world, isStopped, onLate, fail }: DoorOptions): Door {
   let refusals = 0
 
   function refuse(error: unknown): Promise<never> {
     if (++refusals > mostRefusals) fail(new Error(`the agent was refused ${mostRefusals} times in one turn, at last`, { cause: error }))
-    return new Promise((_, reject) => world.defer(() => reject(error)))
+    return later(error)
   }
 
+  async function later(error: unknown): Promise<never> {
+    await turn()
+    throw error
+  }
+
+  const turn = () => new Promise<void>((resolve) => world.defer(resolve))
+
   function begin<T>(call: () => Promise<T>): Promise<T> {
-    if (isStopped()) return never()
+    if (isStopped()) {
+      onLate()
+      return never()
+    }
     try {
       return call()
     } catch (error) {
@@ -43,6 +59,8 @@ export function createDoor({ world, isStopped, fail }: DoorOptions): Door {
   return {
     isStopped,
     refuse,
+    later,
+    turn,
     open(call) {
       const given = begin(call)
       // What a forgotten promise rejects with is no reason for the process to end.

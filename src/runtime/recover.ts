@@ -2,9 +2,10 @@
 
 import type { Decision, Store, TaskHeader, TaskRef } from '../store/store.js'
 import type { Log } from '../support/log.js'
+import { openBody, type Vault } from '../support/vault.js'
 import type { World } from '../support/world.js'
 import type { Agent } from './agent.js'
-import { failTask } from './fail-task.js'
+import { failTask, unreadable } from './fail-task.js'
 
 /** A task that has taken so many processes with it, without a sign of progress, is given up. */
 const mostTakeovers = 3
@@ -43,4 +44,20 @@ function takeOver(header: TaskHeader, { agent, world }: RecoverOptions): Decisio
   if (attempt > mostTakeovers)
     return { result: undefined, ...failTask(header, `The agent was started ${attempt} times and came no further.`, world) }
   return { result: undefined, write: { events: [], holder: null, attempt } }
+}
+
+/** Fails what goes on and holds what cannot be opened: its key is lost, and was given up. */
+export async function giveUpSealed({ store, vault, world, log }: Omit<RecoverOptions, 'agent'> & { readonly vault: Vault }): Promise<void> {
+  for (let after: TaskRef | undefined; ; ) {
+    const found = await store.unfinished({ limit: page, ...(after !== undefined && { after }) })
+    for (const { ref, id: taskId, turn } of found) {
+      const records = await store.records(ref, turn)
+      const opened = records.map(({ key, body }) => openBody(vault, { taskId, turn, key }, body))
+      if ((await Promise.allSettled(opened)).every(({ status }) => status === 'fulfilled')) continue
+      log.warn('a task was sealed with a key that is given up, and fails', { taskId })
+      await store.update(ref, (header) => ({ result: undefined, ...failTask(header, unreadable, world) }))
+    }
+    after = found.at(-1)?.ref
+    if (after === undefined) return
+  }
 }

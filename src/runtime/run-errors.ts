@@ -73,15 +73,24 @@ export class ConsentDeniedError extends Error {
 export function reasonOf(error: unknown): Reason {
   try {
     if (error instanceof Error) return { name: String(error.name), message: String(error.message) }
+    return { name: 'Error', message: typeof error === 'string' ? error : show(error) }
   } catch {
-    // An error that cannot even say its name.
+    return { name: 'Error', message: 'an error that cannot even say its name' }
   }
-  return { name: 'Error', message: typeof error === 'string' ? error : show(error) }
 }
 
 /** What a caller may read of an error that ended a task: never its own words. */
 export function causeForCaller(error: unknown): string {
-  if (error instanceof WaitTimeoutError) return 'The agent waited for something that did not come in time.'
-  if (error instanceof ConsentDeniedError) return 'Consent was not given.'
+  if (isA(error, WaitTimeoutError)) return 'The agent waited for something that did not come in time.'
+  if (isA(error, ConsentDeniedError)) return 'Consent was not given.'
   return 'The agent failed because of an internal error.'
+}
+
+function isA(error: unknown, kind: typeof WaitTimeoutError | typeof ConsentDeniedError): boolean {
+  try {
+    return error instanceof kind
+  } catch {
+    // A proxy may throw whatever it is asked.
+    return false
+  }
 }

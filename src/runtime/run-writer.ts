@@ -123,6 +123,11 @@ export class RunWriter {
     this.#options = options
   }
 
+  /** Whether what is put from here on is not written. */
+  get isClosed(): boolean {
+    return this.#isStopped || this.#hasLast
+  }
+
   /** Pieces that are not committed yet. */
   get uncommitted(): number {
     return this.#uncommitted
@@ -130,7 +135,7 @@ export class RunWriter {
 
   /** `write` is called when the commit is made up: with the task as it is by then, and as the pieces before leave it. */
   put(write: (draft: Draft) => void, committed?: () => void): void {
-    if (this.#isStopped || this.#hasLast) return
+    if (this.isClosed) return
     this.#pending.push({ write, committed })
     this.#uncommitted++
     this.#begin()
@@ -144,7 +149,7 @@ export class RunWriter {
 
   /** Goes out with the next commit. */
   remember(key: string, value: Json): void {
-    if (this.#isStopped || this.#hasLast) return
+    if (this.isClosed) return
     this.#memory[key] = value
   }
 

@@ -2,7 +2,7 @@
 
 import { IllegalTransitionError, isInterrupted } from '../protocol/states.js'
 import type { Part, TaskState } from '../protocol/wire.js'
-import type { Claimed, Fence, TaskHeader } from '../store/store.js'
+import type { Fence, TaskHeader } from '../store/store.js'
 import { durationMs } from '../support/duration.js'
 import { bindLog, type Log } from '../support/log.js'
 import { redactedLog } from '../support/redact.js'
@@ -13,17 +13,15 @@ import { createDoors } from './doors.js'
 import { Emitter } from './emitter.js'
 import { createIdleWatch, type IdleWatch } from './idle-watch.js'
 import { createInbox, type Inbox } from './inbox.js'
-import { Ledger, type LeftRecord } from './ledger.js'
+import { Ledger } from './ledger.js'
 import { endOfTurn, isGenerator, type Output, type TurnEnd } from './output.js'
-import type { Place } from './places.js'
 import { pull } from './pull.js'
-import { causeForCaller, RunStoppedError } from './run-errors.js'
-import type { RunNeeds } from './run-needs.js'
+import { causeForCaller, RunStoppedError, reasonOf } from './run-errors.js'
+import type { RunOptions } from './run-needs.js'
 import { RunWriter } from './run-writer.js'
 import { StepsInHand } from './steps-in-hand.js'
 import type { StopReason, TaskHandle } from './task.js'
 import { createTaskHandle } from './task-handle.js'
-import type { BegunTurn } from './turn.js'
 import { Waits } from './waits.js'
 
 const endStates = {
@@ -32,24 +30,6 @@ const endStates = {
   rejected: 'TASK_STATE_REJECTED',
   inputRequired: 'TASK_STATE_INPUT_REQUIRED',
 } as const satisfies Record<TurnEnd['kind'], TaskState>
-
-export interface RunOptions extends RunNeeds {
-  readonly claimed: Pick<Claimed, 'header' | 'memory'>
-  /** What earlier runs of this turn left, opened. */
-  readonly records: readonly LeftRecord[]
-  readonly holder: string
-  readonly begun: BegunTurn
-  /** Whether the task is not committed yet. */
-  readonly isNew: boolean
-  /** Of the run among those at work. */
-  readonly place: Place
-  /** A wait is open, until then at the latest. */
-  readonly onOpen: (due: number | undefined) => void
-  /** The wait is over. */
-  readonly onOver: () => void
-  /** The server stops, and the run can be handed back without a loss. */
-  readonly onReady: () => void
-}
 
 export class Run {
   /** Settles when the function has settled and all it put out is committed or given up. Never rejects. */
@@ -94,7 +74,12 @@ export class Run {
     this.#log = redactedLog(bindLog(options.log, { taskId: header.id, contextId: header.contextId }), this.#entrusted)
     const passedOver = (key: string) => this.#log.warn('a record is not asked for any more: the agent was changed', { key })
     this.#ledger = new Ledger({ world, records, passedOver })
-    this.#door = createDoor({ world, isStopped: () => this.#ledger.isStopped, fail: (error) => this.#failAuthor(error) })
+    this.#door = createDoor({
+      world,
+      isStopped: () => this.#ledger.isStopped,
+      onLate: () => this.#late(),
+      fail: (error) => this.#failAuthor(error),
+    })
     const fate = { onFenced: () => void this.#onFenced(), onLost: (error: unknown) => this.#onLost(error) }
     this.#writer = new RunWriter({ store, world, header, fence: this.#fence, ...fate })
     const ways = { header, ledger: this.#ledger, writer: this.#writer, encode: this.#encode }
@@ -111,6 +96,8 @@ export class Run {
       ...ways,
       ...fate,
       fence: this.#fence,
+      refuse: this.#door.refuse,
+      onReturned: () => world.defer(() => this.#look()),
       openBody: ({ key, body }) => openBody(options.vault, { taskId: header.id, turn: header.turn, key }, body),
       onOpen: (due) => {
         options.onOpen(due)
@@ -149,7 +136,7 @@ export class Run {
 
   /** Whether there is nothing to do for it until something comes from outside, and nothing would be lost with it. */
   get isWaiting(): boolean {
-    return this.#waits.isIdle && this.#steps.running === 0 && this.#writer.uncommitted === 0
+    return this.#waits.isIdle && this.#steps.working === 0 && this.#writer.uncommitted === 0
   }
 
   /** Something happened to the task, or its time has come. */
@@ -263,7 +250,7 @@ export class Run {
     if (!isGenerator(returned)) return returned
     return pull(returned, {
       put: (output) => this.#put(output),
-      isStopped: () => this.#detached !== undefined,
+      isStopped: () => this.#writer.isClosed,
       room: () => this.#emitter.room(),
       refuse: this.#door.refuse,
     })
@@ -289,14 +276,19 @@ export class Run {
 
   /** Whether the function can only wait for somebody else. */
   get #isIdle(): boolean {
-    return this.#steps.running === 0 && (this.#waits.isIdle || this.#inbox.isWaiting)
+    return this.#steps.working === 0 && (this.#waits.isIdle || this.#inbox.isWaiting)
+  }
+
+  /** It was told to stop, and comes for more: what it waits for now never comes. */
+  #late(): void {
+    this.#options.world.defer(() => this.#steps.isTrying || this.#options.place.leave())
   }
 
   /** Whether the place is of no use to the run, or the run can go. */
   #look(): void {
     if (this.#isIdle) this.#options.place.leave()
-    if (!this.#isClosing || this.#detached || this.#steps.running > 0 || this.#writer.uncommitted > 0) return
-    if (this.#hasRecorded || this.#steps.isHeldUp || this.#waits.isIdle || this.#inbox.isWaiting) this.#options.onReady()
+    if (!this.#isClosing || this.#detached || this.#writer.uncommitted > 0) return
+    if (this.#isIdle || (this.#steps.running === 0 && (this.#hasRecorded || this.#steps.isHeldUp))) this.#options.onReady()
   }
 
   #finish(end: TurnEnd): void {
@@ -311,8 +303,13 @@ export class Run {
 
   /** What was thrown goes to the log; the caller reads a text that is the same for every fault of a kind. */
   #fail(error: unknown): void {
-    this.#log.error('the agent failed', { error })
     this.#end('TASK_STATE_FAILED', [{ text: causeForCaller(error) }])
+    try {
+      this.#log.error('the agent failed', { error })
+    } catch {
+      // What was thrown throws itself when somebody looks at it.
+      this.#log.error('the agent failed', { error: reasonOf(error) })
+    }
   }
 
   #end(state: TaskState, parts: readonly Part[]): void {

@@ -17,6 +17,14 @@ interface StepsInHandOptions {
   readonly onError: (error: unknown) => void
 }
 
+export interface StreamReading {
+  /** The function has what there is so far. */
+  rest(): void
+  /** It asks for more. */
+  goOn(): void
+  end(): void
+}
+
 export class StepsInHand {
   readonly #options: StepsInHandOptions
   /** Settles when the run is told to stop. */
@@ -28,6 +36,8 @@ export class StepsInHand {
   #running = 0
   readonly #tries = new Set<Promise<void>>()
   readonly #streams = new Set<() => void>()
+  /** Those of them whose text the function has, and has not asked for more. */
+  readonly #resting = new Set<() => void>()
   #onNone: () => void = () => {}
 
   constructor(options: StepsInHandOptions) {
@@ -39,6 +49,16 @@ export class StepsInHand {
 
   get running(): number {
     return this.#running
+  }
+
+  /** Without the streams that wait for the function to read on. */
+  get working(): number {
+    return this.#running - this.#resting.size
+  }
+
+  /** Whether a try is under way, also one that nobody waits for any more. */
+  get isTrying(): boolean {
+    return this.#tries.size > 0
   }
 
   /** Whether a step waits for the next run of the turn. */
@@ -63,9 +83,16 @@ export class StepsInHand {
   }
 
   /** A stream that the function reads. `leave` is called if it returns without having read it to its end. */
-  reading(leave: () => void): () => void {
+  reading(leave: () => void): StreamReading {
     this.#streams.add(leave)
-    return () => void this.#streams.delete(leave)
+    return {
+      rest: () => void this.#resting.add(leave),
+      goOn: () => void this.#resting.delete(leave),
+      end: () => {
+        this.#resting.delete(leave)
+        this.#streams.delete(leave)
+      },
+    }
   }
 
   /** The function has returned: nobody reads on in its streams. */

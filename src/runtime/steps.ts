@@ -11,6 +11,7 @@ import { type Door, never } from './door.js'
 import { type Emission, streamChunk } from './output.js'
 import type { StepBody, StreamBody } from './record-bodies.js'
 import { reasonOf, StepFailedError } from './run-errors.js'
+import type { StreamReading } from './steps-in-hand.js'
 import type { StepContext, StepOptions, TaskHandle } from './task.js'
 
 /** Pauses between tries. */
@@ -46,8 +47,8 @@ interface StepsOptions {
   readonly door: Door
   /** Settles, or never does where the server is about to stop: then no stream may begin. */
   readonly mayBegin: () => Promise<void>
-  /** A stream that is read from now on: `leave` is called if the function returns before its end. Returns what takes it back. */
-  readonly onStream: (leave: () => void) => () => void
+  /** A stream that is read from now on: `leave` is called if the function returns before its end. */
+  readonly onStream: (leave: () => void) => StreamReading
 }
 
 export type Steps = Pick<TaskHandle, 'step' | 'stream'>
@@ -158,23 +159,30 @@ export function createSteps(options: StepsOptions): Steps {
       settle = resolve
       leave = reject
     })
-    const leaveOut = options.onStream(leave)
+    const reading = options.onStream(leave)
+    let isSettled = false
     const text = recorded('stream', key, () => done, read)
     try {
       let whole = ''
       for await (const part of fn({ signal, idempotencyKey: idempotencyKey(key) })) {
         signal.throwIfAborted()
+        reading.rest()
         yield streamChunk(artifactName, part, { begins: whole === '', stream: 'live' })
+        reading.goOn()
         whole += part
       }
+      isSettled = true
       settle({ text: whole })
     } catch (error) {
       signal.throwIfAborted()
+      isSettled = true
       settle({ error: reasonOf(error) })
     } finally {
       // Where the function does not read on: what it did not read is not recorded.
       leave()
-      leaveOut()
+      reading.end()
+      // It may leave one after the other.
+      if (!isSettled) await door.turn()
     }
     return await text
   }

@@ -75,7 +75,7 @@ export function createTaskHandle(options: HandleOptions): TaskHandle {
           throw new TypeError('task.fetch needs a server with sockets: serve() or createServer() of errand, not that of errand/edge')
         beforeWait()
         const own = init?.signal ?? (input instanceof Request ? input.signal : undefined)
-        return fetch(input, { ...init, signal: own ? AbortSignal.any([signal, own]) : signal }).catch(door.refuse)
+        return fetch(input, { ...init, signal: own ? AbortSignal.any([signal, own]) : signal }).catch(door.later)
       }),
     log,
   }

@@ -49,6 +49,10 @@ interface WaitsOptions {
   /** A wait is open, until then at the latest. */
   readonly onOpen: (due: number | undefined) => void
   readonly onOver: () => void
+  /** Rejects with an error of the author's, when the function may get it. */
+  readonly refuse: (error: unknown) => Promise<never>
+  /** The function has the outcome of a wait. */
+  readonly onReturned: () => void
   readonly onFenced: () => void
   /** The store did not say what became of a wait: no answer to it. */
   readonly onLost: (error: unknown) => void
@@ -120,6 +124,7 @@ export class Waits {
     if (this.#current !== request) return
     this.#current = undefined
     this.#isIdle = false
+    this.#options.onReturned()
     this.#advance()
   }
 
@@ -138,7 +143,7 @@ export class Waits {
       if (!this.#isStopped) this.#put(wait, opens)
     } catch (error) {
       // Such as a link that cannot be made: the author gets it where it was asked for.
-      fail(error)
+      await this.#options.refuse(error).catch(fail)
     }
   }
 

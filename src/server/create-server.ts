@@ -15,7 +15,7 @@ import { createPushWorker } from '../push/worker.js'
 import { type Agent, isAgent } from '../runtime/agent.js'
 import { type Consents, consentCallback, consentLink, createConsents } from '../runtime/consent.js'
 import { createFeed } from '../runtime/feed.js'
-import { recover } from '../runtime/recover.js'
+import { giveUpSealed, recover } from '../runtime/recover.js'
 import { createRuns } from '../runtime/runs.js'
 import { sealingKeyOf } from '../runtime/sealing-key.js'
 import { signal } from '../runtime/signal.js'
@@ -86,6 +86,7 @@ export async function mountServer(agent: Agent, options: ServerOptions, sockets:
   if (!url) throw new TypeError('createServer needs the option url: the base URL under which callers reach it')
   if (!auth) throw new TypeError('createServer needs the option auth: bearerTokens(…), or anonymous() if everybody may call')
   const core = await createCore(agent, { ...options, store, auth, own: () => url, neighbours: false, ...sockets })
+  core.start()
   return { fetch: createFetch(core), signal: core.signal, deliveries: core.deliveries, close: core.close }
 }
 
@@ -116,6 +117,8 @@ export interface Core {
   readonly world: World
   readonly log: Log
   readonly consents: Consents
+  /** Takes up what the store holds. Until then `own` need not know where the server listens. */
+  readonly start: () => void
   readonly signal: Server['signal']
   readonly deliveries: Server['deliveries']
   /** The server takes no more work from here on; what runs is given its time, and the store is closed. */
@@ -163,6 +166,7 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     throw cause
   })
   const vault = createVault(async () => sealingKey, world)
+  if (lostKey === 'fail') await giveUpSealed({ store, vault, world, log })
   await recover({ agent, store, world, log })
   const feed = createFeed(store)
   const guard = createAddressGuard(outbound.allow)
@@ -249,9 +253,11 @@ export async function createCore(agent: Agent, options: CoreOptions): Promise<Co
     if (!task) throw new TaskNotFoundError(taskId)
     return store.deliveries(task.ref)
   }
-  runs.start()
-  worker?.start()
-  return { handler, limits, mounts, world, log, consents, signal: deliver, deliveries, close: () => (closed ??= close()) }
+  const start = () => {
+    runs.start()
+    worker?.start()
+  }
+  return { handler, limits, mounts, world, log, consents, start, signal: deliver, deliveries, close: () => (closed ??= close()) }
 }
 
 function checkExtendedCard(agent: Agent, auth: Auth): void {

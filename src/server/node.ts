@@ -86,6 +86,8 @@ export async function serve(agent: Agent, options: ServeOptions = {}): Promise<R
   // Listening on a port, the address is one of host and port.
   const address = http.address() as AddressInfo
   own = `http://${bracketed(host)}:${address.port}`
+  // What is taken up may tell people where to come to.
+  core.start()
 
   async function close(): Promise<void> {
     const drained = new Promise<void>((resolve) => http.close(() => resolve()))

@@ -115,8 +115,8 @@ export interface ServerOptions {
    */
   readonly secretKey?: string
   /**
-   * Whether to start without the key that tasks in the store were sealed with: `'refuse'`, or `'fail'`, which gives them up and
-   * fails those that cannot go on. Default `'refuse'`.
+   * Whether to start without the key that tasks in the store were sealed with: `'refuse'`, or `'fail'`, which gives up what needs it and
+   * fails those tasks. Default `'refuse'`.
    */
   readonly lostKey?: 'refuse' | 'fail'
   /** Default: silent here, JSON lines on standard error in `serve()`. */

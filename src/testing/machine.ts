@@ -119,6 +119,7 @@ export function openMachine({ agent, server, now, seed }: MachineOptions): Machi
       openPost: () => receivers.open(world),
     })
     if (!store) throw new Error('the server did not open its store')
+    core.start()
     return { core, store, world }
   }
 

@@ -1,7 +1,7 @@
 /** What a function sees when its run is told to stop, and that no function can keep the others waiting by not taking no for an answer. */
 
 import { describe, expect, test } from 'vitest'
-import { agent, RunStoppedError, type StopReason, type TaskHandle } from '../../src/index.js'
+import { agent, chunk, type Run, RunStoppedError, type StopReason, type TaskHandle } from '../../src/index.js'
 import { bindingNames, openServer, result, userMessage } from '../harness/server.js'
 import { begin, getTask, openStill } from '../runtime/kit.js'
 import { openCrashable } from './kit.js'
@@ -107,8 +107,11 @@ const faults: Readonly<Record<string, (task: TaskHandle) => AsyncGenerator | Pro
   'a wrong argument of a stream': async (task) => {
     for (;;) await drained(task.stream('', () => [])).catch(() => undefined)
   },
-  'a URL that may not be called': async (task) => {
-    for (;;) await task.fetch('http://127.0.0.1/').catch(() => undefined)
+  'a link that cannot be made': async (task) => {
+    const callback = () => {
+      throw new Error('down')
+    }
+    for (;;) await task.authorize({ callback }).catch(() => undefined)
   },
   'an output that is none': async function* () {
     for (;;) {
@@ -130,6 +133,88 @@ describe('a function that does wrong again and again', () => {
       'TASK_STATE_COMPLETED',
     )
     await world.advance(10)
+    expect((await getTask(fetch, id)).status.state).toBe('TASK_STATE_FAILED')
+  })
+})
+
+/** What is no fault, and goes on and on. */
+const loops: Readonly<Record<string, (task: TaskHandle) => AsyncGenerator | Promise<unknown>>> = {
+  'a URL that may not be called': async (task) => {
+    for (;;) await task.fetch('http://127.0.0.1/').catch(() => undefined)
+  },
+  'a stream that is left at once': async (task) => {
+    for (;;) for await (const _ of task.stream('story', () => ['one '])) break
+  },
+  'outputs after its task has failed': async function* (task) {
+    task.step('s', () => 1)
+    task.step('s', () => 1).catch(() => undefined)
+    for (;;) yield chunk('story', 'one ')
+  },
+}
+
+test.each(Object.keys(loops))('a function that goes on and on with %s keeps nobody waiting', async (name) => {
+  // @ts-expect-error the function returns nothing that is a result
+  const server = await openServer(agent(info, (task) => (task.text === 'go' ? loops[name]?.(task) : 'served')))
+  const id = await begin(server.fetch, 'go')
+  for (const text of ['one', 'another'])
+    expect((await result(server.fetch, 'JSONRPC', 'SendMessage', { message: userMessage(text) })).task.status.state).toBe(
+      'TASK_STATE_COMPLETED',
+    )
+  await result(server.fetch, 'JSONRPC', 'CancelTask', { id }).catch(() => undefined)
+  expect((await getTask(server.fetch, id)).status.state).toMatch(/CANCELED|FAILED/)
+  await server.close()
+})
+
+test('a thousand and one calls that fail by themselves are no fault of the function', async () => {
+  const poller = agent(info, async (task) => {
+    let failed = 0
+    for (let n = 0; n < 1_100; n++) await task.fetch('http://127.0.0.1/').catch(() => failed++)
+    return String(failed)
+  })
+  const server = await openServer(poller)
+  const { task } = await result(server.fetch, 'JSONRPC', 'SendMessage', { message: userMessage('go') })
+  expect(task.artifacts?.[0].parts[0].text).toBe('1100')
+  await server.close()
+})
+
+describe('what is thrown', () => {
+  const revoked = () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  }
+
+  test.each<[string, Run]>([
+    [
+      'by the function',
+      () => {
+        throw revoked()
+      },
+    ],
+    [
+      'by a step',
+      (task) =>
+        task.step('s', () => {
+          throw revoked()
+        }),
+    ],
+    [
+      'by a function, an error whose kind cannot be asked',
+      () => {
+        throw new Proxy(
+          {},
+          {
+            getPrototypeOf: () => {
+              throw new Error('no')
+            },
+          },
+        )
+      },
+    ],
+  ])('%s may throw itself: the task fails', async (_, run) => {
+    const { fetch, world } = await openStill(agent(info, run))
+    const id = await begin(fetch, 'go')
+    await world.advance(0)
     expect((await getTask(fetch, id)).status.state).toBe('TASK_STATE_FAILED')
   })
 })
@@ -167,6 +252,48 @@ describe('a stream that the function leaves', () => {
         .parts.map(({ text }: { text: string }) => text)
         .join(''),
     ).toBe('one two ')
+  })
+})
+
+describe('at one place', () => {
+  const waits: Readonly<Record<string, (task: TaskHandle) => Promise<unknown>>> = {
+    'its inbox, after another wait': async (task) => {
+      const next = task.inbox.next()
+      await task.sleep(20)
+      await next
+    },
+    'an answer, beside a stream that was begun': async (task) => {
+      await task.stream('story', () => ['one ', 'two ']).next()
+      await task.ask('Well?')
+    },
+  }
+
+  test.each(Object.keys(waits))('who only waits, for %s, leaves it to others', async (name) => {
+    const waiting = agent(info, (task) => (task.text === 'go' ? (waits[name]?.(task) as Promise<undefined>) : 'served'))
+    const { fetch, world } = await openStill(waiting, { concurrency: 1 })
+    await begin(fetch, 'go')
+    await world.advance(1_000)
+    const id = await begin(fetch, 'another')
+    await world.advance(1_000)
+    expect((await getTask(fetch, id)).status.state).toBe('TASK_STATE_COMPLETED')
+  })
+
+  test('who is told to stop, and wants a step in its finally, leaves it to others at once', async () => {
+    const tidy = agent(info, async (task) => {
+      if (task.text !== 'go') return 'served'
+      try {
+        return await task.step('work', ({ signal }) => aborted(signal))
+      } finally {
+        await task.step('clean up', () => undefined)
+      }
+    })
+    const { fetch, world } = await openStill(tidy, { concurrency: 1 })
+    const id = await begin(fetch, 'go')
+    await world.advance(0)
+    await result(fetch, 'JSONRPC', 'CancelTask', { id })
+    const other = await begin(fetch, 'another')
+    await world.advance(0)
+    expect((await getTask(fetch, other)).status.state).toBe('TASK_STATE_COMPLETED')
   })
 })
 

@@ -111,7 +111,7 @@ export class Life {
     },
   ): Promise<void> {
     const { concurrency, waitingRuns, log, world, open } = options
-    this.core = await createCore(agent, {
+    const core = await createCore(agent, {
       store: {
         open: async ({ world }) => {
           this.store = await open(world)
@@ -127,6 +127,8 @@ export class Life {
       concurrency,
       limits: { waitingRuns },
     })
+    core.start()
+    this.core = core
   }
 
   /** The timer that is due first; of two the older one. */
