@@ -11,11 +11,19 @@ import { measureChunks } from './chunks.mjs'
 import { tableOf } from './figures.mjs'
 import { measureGrowth } from './growth.mjs'
 import { measureLeavers } from './leavers.mjs'
+import { measurePush } from './push.mjs'
 import { measureRequests } from './requests.mjs'
 import { pinLoad } from './start.mjs'
 import { measureWaiting } from './waiting.mjs'
 
-const suites = { requests: measureRequests, chunks: measureChunks, growth: measureGrowth, leavers: measureLeavers, waiting: measureWaiting }
+const suites = {
+  requests: measureRequests,
+  chunks: measureChunks,
+  growth: measureGrowth,
+  leavers: measureLeavers,
+  waiting: measureWaiting,
+  push: measurePush,
+}
 
 const { values } = parseArgs({ options: { only: { type: 'string', multiple: true }, json: { type: 'string' } } })
 const names = values.only ?? Object.keys(suites)

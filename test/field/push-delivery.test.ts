@@ -1,11 +1,19 @@
 /** Field cases of what is posted to push configurations. How they are kept and shown has its own. */
 
-import { describe, expect, test } from 'vitest'
-import { agent, artifact, completed, working } from '../../src/index.js'
+import { dirname, join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { agent, artifact, chunk, completed, sqlite, working } from '../../src/index.js'
+import { dialAddress } from '../../src/net/connector.js'
+import { openPost } from '../../src/push/post.js'
+import { mountServer } from '../../src/server/create-server.js'
 import { scriptAgent } from '../harness/script-agent.js'
-import { bindingNames, refusal, result, userMessage } from '../harness/server.js'
-import { hook, numbersOf, openPushing, saysOf } from '../push/kit.js'
-import { gate } from '../runtime/kit.js'
+import { bindingNames, people, refusal, result, userMessage } from '../harness/server.js'
+import { listen, recorder } from '../net/kit.js'
+import { hook, numbersOf, openPushing, outcomesOf, saysOf } from '../push/kit.js'
+import { gate, until } from '../runtime/kit.js'
+import { copyOf } from '../server/secret-traces.js'
+import { freshFile } from '../store/sqlite/watched.js'
+import { bookingWithConsent } from './kit.js'
 
 const threeNotes = agent({ name: 'Notes', description: 'Says three things.' }, async function* () {
   for (const note of ['one', 'two', 'three']) yield working(note)
@@ -15,6 +23,20 @@ const threeNotes = agent({ name: 'Notes', description: 'Says three things.' }, a
 const configuration = (more: object = {}) => ({ taskPushNotificationConfig: { url: hook, ...more } })
 
 describe.each(bindingNames)('over %s', (binding) => {
+  test('F004 a server that dies: the next one goes on with the task, and its end is pushed', async () => {
+    const file = freshFile()
+    const first = await openPushing(scriptAgent, { store: sqlite(file) })
+    const sent = { message: userMessage('hold'), configuration: { returnImmediately: true, ...configuration() } }
+    const { task } = await result(first.fetch, binding, 'SendMessage', sent)
+    await until(async () => (await first.server.deliveries(task.id)).length === 1)
+    // What is left of it if it ends here.
+    const second = await openPushing(scriptAgent, { store: sqlite(join(copyOf(dirname(file)), 'tasks.db')) })
+    await result(second.fetch, binding, 'SendMessage', { message: userMessage('go', { taskId: task.id }) })
+    await second.world.advance(1_000)
+    expect(first.posts.map(saysOf)).toEqual(['WORKING'])
+    expect(second.posts.map(saysOf)).toEqual(['WORKING', [{ data: { by: expect.any(String) } }], 'COMPLETED'])
+  })
+
   test('F013 pushes of users who proved who they are: every update arrives, and nobody else sees the configuration', async () => {
     const pushing = await openPushing(threeNotes)
     const sent = { message: userMessage('go'), configuration: configuration({ id: 'mine' }) }
@@ -39,6 +61,82 @@ describe.each(bindingNames)('over %s', (binding) => {
       }
     },
   )
+
+  test('F008 posts into a private network: no address of one is taken, no name that leads there is dialled, and the operator may open one', async () => {
+    const { port, heard } = await listen((_, response) => void response.writeHead(204).end())
+    const allow = [`http://127.0.0.1:${port}`]
+    const { dial, dialled } = recorder(dialAddress)
+    const answers = [['93.184.216.34'], ['10.0.0.1']]
+    const server = await mountServer(
+      scriptAgent,
+      { store: sqlite(':memory:'), auth: people, url: 'http://agent.test', push: true, outbound: { allow } },
+      { openPost: (given) => openPost({ ...given, dial, resolve: async () => answers.shift() ?? [] }) },
+    )
+    onTestFinished(() => server.close())
+    const ask = async (more: object = {}) =>
+      (await result(server.fetch, binding, 'SendMessage', { message: userMessage('ask'), ...more })).task
+    const { id: taskId } = await ask()
+    for (const host of ['169.254.169.254', '127.0.0.1:8080', '[::ffff:10.0.0.1]', '0x7f000001', '100.64.0.1']) {
+      for (const url of [`http://${host}/`, `https://${host}/`]) {
+        const own = await refusal(server.fetch, binding, 'CreateTaskPushNotificationConfig', { taskId, url })
+        expect([url, own.reason, own.fields]).toEqual([url, 'INVALID_PARAMS', ['url']])
+        const sent = { message: userMessage('ask'), configuration: configuration({ url }) }
+        const inline = await refusal(server.fetch, binding, 'SendMessage', sent)
+        expect([url, inline.fields]).toEqual([url, ['configuration.taskPushNotificationConfig.url']])
+      }
+    }
+    const { id } = await ask({ configuration: configuration({ url: 'https://turning.example/' }) })
+    await until(async () => (await server.deliveries(id)).length === 1)
+    expect(outcomesOf(await server.deliveries(id))).toEqual([{ number: 2, attempt: 1, outcome: 'dropped', failure: 'address' }])
+    expect(dialled).toEqual([])
+    await ask({ configuration: configuration({ url: `${allow[0]}/` }) })
+    await until(() => heard.length === 1)
+  })
+
+  test('F049 a task whose work goes on elsewhere: what comes of it after the function gave it away is pushed', async () => {
+    const printing = agent({ name: 'Print shop', description: 'Has things printed.' }, async function* (task) {
+      yield working('sent to the printer')
+      yield artifact('pages', { data: await task.wait<{ pages: number }>('printed') })
+      return completed('done')
+    })
+    const pushing = await openPushing(printing)
+    const sent = { message: userMessage('go'), configuration: { returnImmediately: true, ...configuration() } }
+    const { task } = await result(pushing.fetch, binding, 'SendMessage', sent)
+    await pushing.world.advance(3_000)
+    expect(pushing.posts.map(saysOf)).toEqual(['WORKING'])
+    await pushing.server.signal(task.id, 'printed', { pages: 12 })
+    await pushing.world.advance(1_000)
+    expect(pushing.posts.map(saysOf)).toEqual(['WORKING', [{ data: { pages: 12 } }], 'COMPLETED'])
+  })
+
+  test('F050 a task that waits for a credential: what follows when it comes, without a message, is pushed', async () => {
+    const { booking, bring } = bookingWithConsent()
+    const pushing = await openPushing(booking)
+    const sent = { message: userMessage('book'), configuration: configuration() }
+    const { task } = await result(pushing.fetch, binding, 'SendMessage', sent)
+    expect(task.status.state).toBe('TASK_STATE_AUTH_REQUIRED')
+    await pushing.world.advance(0)
+    expect(pushing.posts.map(saysOf)).toEqual(['WORKING', 'AUTH_REQUIRED'])
+    expect((await bring(pushing.fetch, 0)).status).toBe(204)
+    await pushing.world.advance(1_000)
+    expect(pushing.posts.slice(2).map(saysOf)).toEqual(['WORKING', [{ data: { scopes: ['calendar.book'] } }], 'COMPLETED'])
+  })
+
+  test('F058 a run that falls silent: its failure is pushed', async () => {
+    const hung = agent({ name: 'Hung', description: 'Waits for a model.', inactivity: '10m' }, async function* () {
+      yield chunk('a', 'half')
+      return new Promise<never>(() => undefined)
+    })
+    const pushing = await openPushing(hung)
+    const sent = { message: userMessage('go'), configuration: { returnImmediately: true, ...configuration() } }
+    await result(pushing.fetch, binding, 'SendMessage', sent)
+    await pushing.world.advance(10 * 60_000 - 1)
+    expect(pushing.posts.map(saysOf)).toEqual(['WORKING', [{ text: 'half' }]])
+    await pushing.world.advance(1)
+    expect(pushing.posts.slice(2).map(({ event }) => event.statusUpdate.status)).toMatchObject([
+      { state: 'TASK_STATE_FAILED', message: { parts: [{ text: expect.stringMatching(/inactivity/i) }] } },
+    ])
+  })
 
   test('F019 a send that does not wait: what comes after its answer is pushed as well, the end too', async () => {
     const go = gate()
