@@ -1,5 +1,6 @@
 /**
- * Every requirement of the specification has a row in vectors/requirements.json, and every row a test or a reason.
+ * Every requirement of the specification has a row in vectors/requirements.json, and every row a test or a reason; every MUST
+ * a conformance check, or the reason why a caller cannot see it.
  *
  * The number of rows is found by counting: one MUST row for each time the word MUST stands in capitals in the text of a
  * section (MUST NOT, and the one “MUST not” of section 3.6, are counted with it), from its heading to the next of the same
@@ -10,6 +11,7 @@
 
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { checks } from '../../src/check/checks/index.js'
 import { faultOf } from './cited-tests.js'
 
 interface Requirement {
@@ -25,6 +27,10 @@ interface Requirement {
   readonly unobservable?: string
   /** The part of the product that will meet it. */
   readonly later?: string
+  /** Ids of the conformance checks that see whether an agent meets it. Each MUST has some, or `unseen`. */
+  readonly checks?: readonly string[]
+  /** Why a caller cannot see it from outside. */
+  readonly unseen?: string
 }
 
 /** Rows per section, MUST and SHOULD. */
@@ -44,7 +50,7 @@ const counts: Readonly<Record<string, readonly [number, number]>> = {
 const parts = ['TLS', 'client', 'gRPC', 'push delivery', 'rate limits and audit']
 const levels = ['MUST', 'MUST NOT', 'SHOULD', 'SHOULD NOT']
 const parties = ['server', 'client', 'both', 'agent author', 'operator']
-const members = ['id', 'section', 'level', 'who', 'requirement', 'tests', 'unobservable', 'later']
+const members = ['id', 'section', 'level', 'who', 'requirement', 'tests', 'unobservable', 'later', 'checks', 'unseen']
 
 const rows: readonly Requirement[] = JSON.parse(readFileSync(new URL('../../vectors/requirements.json', import.meta.url), 'utf8'))
 
@@ -71,9 +77,21 @@ function faultsOf(list: readonly Requirement[]): string[] {
       row.tests?.length || row.unobservable || row.later ? undefined : 'has neither a test nor a reason',
       row.later === undefined || parts.includes(row.later) ? undefined : `no part is called ${row.later}`,
       ...(row.tests ?? []).map(faultOf),
+      ...faultsOfChecks(row),
     ]
     return faults.filter((fault) => fault !== undefined).map((fault) => `${row.id}: ${fault}`)
   })
+}
+
+const checkIds = new Set(checks.map(({ id }) => id))
+
+function faultsOfChecks({ level, checks: named, unseen }: Requirement): (string | undefined)[] {
+  const isMust = level.startsWith('MUST')
+  return [
+    !isMust || named?.length || unseen ? undefined : 'is looked at by no check, and nothing says why',
+    named?.length && unseen ? 'is looked at by checks, and said to be unseen' : undefined,
+    ...(named ?? []).filter((id) => !checkIds.has(id)).map((id) => `there is no check ${id}`),
+  ]
 }
 
 test('there are as many rows in each section as the specification has requirements, 149 of them MUST', () => {
@@ -83,6 +101,11 @@ test('there are as many rows in each section as the specification has requiremen
 
 test('every row has a test that is there, or a reason', () => {
   expect(faultsOf(rows)).toEqual([])
+})
+
+test('every check is of a section that the specification has', () => {
+  const chapters = Object.keys(counts)
+  expect(checks.filter(({ section }) => !chapters.includes(section.split('.')[0] ?? '')).map(({ id }) => id)).toEqual([])
 })
 
 test('no two rows say the same', () => {
@@ -99,6 +122,9 @@ describe('a planted fault is found', () => {
     ['a test that is not there', { ...first, tests: ['test/operations/send-message.test.ts > a promise nobody made'] }],
     ['one test of two that is not there', { ...first, tests: [...(first.tests ?? []), 'test/gone.test.ts > gone'] }],
     ['a part that nobody builds', { ...bare, later: 'some day' }],
+    ['neither a check nor a reason', (({ checks: _, ...rest }) => rest)(first)],
+    ['a check that is not there', { ...first, checks: ['Z1'] }],
+    ['a check and a reason why there is none', { ...first, unseen: 'Nobody can see it.' }],
     ['another number', { ...first, id: '3.1.1-2' }],
     ['an unknown level', { ...first, level: 'MAY' }],
     ['nobody to meet it', { ...first, who: 'everybody' }],
