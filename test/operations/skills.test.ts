@@ -202,7 +202,11 @@ describe.each(bindingNames)('over %s', (binding) => {
   })
 
   describe('a message that comes while the task waits for a place', () => {
-    const hold = skill({ name: 'Hold', description: 'Waits.', run: async (task) => void (await task.step('work', () => task.inbox.next())) })
+    const hold = skill({
+      name: 'Hold',
+      description: 'Waits.',
+      run: async (task) => void (await task.step('work', () => task.inbox.next())),
+    })
     const holding = agent({ ...info, skills: { hold, book, weather } })
 
     test('is for the inbox, and answers no question that is asked later', async () => {
