@@ -143,6 +143,8 @@ export function createRuns(options: RunsOptions): Runs {
   function handBack(run: Run, reason: StopReason): void {
     if (handing.has(run)) return
     handing.add(run)
+    // A step that it calls meanwhile is the next run's to do: the wait that it rests on may have lost a race.
+    run.close()
     const { ref, epoch } = run.header
     const given = clearHolder(ref, epoch).then(
       () => run.detach(reason),
