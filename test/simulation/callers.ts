@@ -5,6 +5,7 @@ import { type Cancel, finals, framesOf, type Grant, isFinalFrame, isUnavailable,
 import type { Chance } from './chance.js'
 import type { Exchange, Life } from './life.js'
 import { namesOf, type Program, signalNames } from './program.js'
+import type { PushCallers } from './push-callers.js'
 
 export interface Action {
   readonly weight: number
@@ -25,6 +26,8 @@ export interface Scene {
   header(taskId: string): Promise<TaskHeader | undefined>
   isQuiet(): boolean
   violate(what: string): void
+  /** Who wants to be told by pushes, if anybody. */
+  readonly pushes: PushCallers | undefined
 }
 
 export interface Callers {
@@ -72,6 +75,7 @@ export function createCallers(scene: Scene): Callers {
       meant: undefined,
       named: undefined,
       how,
+      push: scene.pushes?.inSend(place),
       answers: [],
       ...more,
       state: 'ready',
@@ -81,7 +85,7 @@ export function createCallers(scene: Scene): Callers {
   }
 
   function send(server: Life, sending: Sending): void {
-    const { id, text, place, named, how } = sending
+    const { id, text, place, named, how, push } = sending
     const taskId = ids[place]
     const message = {
       messageId: id,
@@ -92,7 +96,9 @@ export function createCallers(scene: Scene): Callers {
     }
     sending.state = 'sent'
     const method = how === 'stream' ? 'SendStreamingMessage' : 'SendMessage'
-    sending.exchange = server.request(method, { message, configuration: { returnImmediately: how === 'at once' } })
+    const configuration = { returnImmediately: how === 'at once', ...(push && { taskPushNotificationConfig: push }) }
+    scene.pushes?.meant(push)
+    sending.exchange = server.request(method, { message, configuration })
   }
 
   const isFirst = (sending: Sending) => sendings.find(({ place }) => place === sending.place) === sending
@@ -329,6 +335,7 @@ export function createCallers(scene: Scene): Callers {
         }
       }
       if (!scene.isQuiet()) {
+        found.push(...(scene.pushes?.actions(server, place, id) ?? []))
         found.push({
           weight: 0.1,
           name: `looks ${place}`,
@@ -384,6 +391,7 @@ export function createCallers(scene: Scene): Callers {
       ...cancels.filter(({ state }) => state === 'sent').map(({ place }) => `cancel of ${place}`),
       ...signals.filter(({ state }) => state === 'sent').map(({ place, name }) => `signal ${name} to ${place}`),
       ...grants.filter(({ state }) => state === 'sent').map(({ place }) => `consent to ${place}`),
+      ...(scene.pushes?.waiting() ?? []),
     ]
   }
 
@@ -400,6 +408,7 @@ export function createCallers(scene: Scene): Callers {
       for (const sending of sendings) hearSending(sending)
       for (const reader of readers) hearReader(reader)
       for (const cancel of cancels) hearCancel(cancel)
+      scene.pushes?.hear()
       for (const look of looks.splice(0)) {
         if (look.exchange.state === 'open') looks.push(look)
         else if (look.exchange.state === 'answered' && look.exchange.body.result)

@@ -1,6 +1,7 @@
 /** What callers send and what comes back to them. */
 
 import type { Exchange, Life } from './life.js'
+import type { Intent } from './push-law.js'
 
 /** A message, under one id however often it is sent. */
 export interface Sending {
@@ -13,6 +14,8 @@ export interface Sending {
   /** The question that it names. */
   readonly named: string | undefined
   readonly how: 'at once' | 'blocking' | 'stream'
+  /** The push configuration that it brings. */
+  readonly push: Intent | undefined
   state: 'ready' | 'sent' | 'accepted' | 'refused'
   exchange?: Exchange
   /** What was answered to it, each time: the whole task. */

@@ -6,10 +6,11 @@ import { play } from './history.js'
 
 const mostSeeds = 100
 
-test.each(Object.entries(defects))('%s: a law is broken', async (_, { store, world, plan, found }) => {
+test.each(Object.entries(defects))('%s: a law is broken', async (_, { found, store, plan, ...defect }) => {
   const told: string[] = []
   for (let seed = 1; seed <= mostSeeds; seed++) {
-    const { violation } = await play(seed, { ...(store && { sabotage: store }), ...(world && { world }), ...(plan && { plan }) })
+    // Where pushes do not matter there are none: as long as there are, somebody polls, and a standstill takes longer to be seen.
+    const { violation } = await play(seed, { ...defect, ...(store && { sabotage: store }), plan: { push: false, ...plan } })
     if (violation === undefined) continue
     told.push(violation)
     if (found.test(violation)) return

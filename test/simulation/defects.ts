@@ -8,10 +8,13 @@ import type { Chance } from './chance.js'
 import type { Sabotage } from './history.js'
 import type { Plan } from './plan.js'
 import type { Program } from './program.js'
+import { pushDefects } from './push-defects.js'
+import type { PostSabotage } from './pushing.js'
 
 export interface Defect {
   readonly store?: Sabotage
   readonly world?: (world: World) => World
+  readonly post?: PostSabotage
   /** Histories in which it shows. */
   readonly plan?: Partial<Plan>
   /** What a law says of it. */
@@ -159,6 +162,7 @@ const deaf: Sabotage = (store) => ({
 })
 
 export const defects: Readonly<Record<string, Defect>> = {
+  ...pushDefects,
   'a run is not fenced': { store: fenceless, plan: { takeover: 0.5, shutdown: 0 }, found: /does not hold|after epoch|written to after/ },
   'a write is acknowledged before its COMMIT': {
     store: hasty,

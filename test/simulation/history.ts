@@ -12,8 +12,9 @@ import { runOf, type Surroundings } from './interpret.js'
 import { createSurface, Life } from './life.js'
 import { createObserver, type Observer } from './observer.js'
 import { judgeAtRest } from './oracles.js'
-import { makePlan, type Plan } from './plan.js'
+import { makePlan, type Plan, pushChanceOf } from './plan.js'
 import type { Program } from './program.js'
+import { createPushing, type PostSabotage } from './pushing.js'
 import { type Watch, watchHeaders } from './watch-headers.js'
 
 /** What is wrong from outside with the store that the server gets. */
@@ -23,6 +24,8 @@ export interface HistoryOptions {
   readonly sabotage?: Sabotage
   /** And with its world. */
   readonly world?: (world: World) => World
+  /** And with its way to the receivers of pushes. */
+  readonly post?: PostSabotage
   /** Told each line as it is written. */
   readonly trace?: (line: string) => void
   readonly log?: Log
@@ -68,13 +71,13 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
   // The first import of the driver takes its time, and the others none.
   await loadSqlite()
   const chance = chanceOf(seed)
-  const plan = { ...makePlan(chance), ...options.plan }
+  const pushChance = pushChanceOf(seed)
+  const plan = { ...makePlan(chance, pushChance), ...options.plan }
   const surface = createSurface(start)
   const lines: string[] = []
   const counts: Record<string, number> = {}
   const effects = new Map<string, Effect>()
   const tried = new Set<string>()
-  const observer = createObserver()
   const database = createCrashableMemory()
   let life: Life | undefined
   /** The store of the process that lives, as it is. */
@@ -86,6 +89,7 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
   let failedCommits = 0
   let violation: string | undefined
   let isBooting = false
+  let actions = 0
   let farewell: { readonly failedBefore: number; readonly attempts: ReadonlyMap<string, number> } | undefined
 
   function note(line: string): void {
@@ -100,6 +104,20 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
   }
 
   const watch: Watch = watchHeaders(violate)
+  const pushing = plan.push
+    ? createPushing({
+        plan: plan.push,
+        chance: pushChance,
+        sabotage: options.post,
+        now: () => surface.clock.now,
+        action: () => actions,
+        isQuiet: () => isQuiet,
+        violate,
+        note,
+        count,
+      })
+    : undefined
+  const observer = createObserver(pushing?.law.take)
 
   function crash(how: string): void {
     const dying = life
@@ -177,6 +195,8 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
     life = own
     isBooting = true
     count('starts')
+    // What the one before had begun and never wrote.
+    observer.failed()
     const run = (task: Parameters<ReturnType<typeof runOf>>[0]) => runOf(surroundingsOf(own))(task)
     const made = agent({ name: 'Random', description: 'Does what its program says.', recovery: plan.recovery }, run)
     const open = async (): Promise<Store> => {
@@ -195,6 +215,7 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
         waitingRuns: plan.waitingRuns,
         log: options.log ?? silentLog,
         open,
+        ...(pushing && { push: pushing.of(own) }),
       })
       .then(
         () => own === life && note('started'),
@@ -226,6 +247,7 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
       ...store,
       onCommit: (listener) => store.onCommit((...told) => void (forgets() || listener(...told))),
       onRunnable: (listener) => store.onRunnable((ref) => void (forgets() || listener(ref))),
+      onPushConfig: (listener) => store.onPushConfig((ref) => void (forgets() || listener(ref))),
     }
   }
 
@@ -271,6 +293,7 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
     header,
     isQuiet: () => isQuiet,
     violate,
+    pushes: pushing?.callers,
   }
   const callers = createCallers(scene)
 
@@ -298,6 +321,7 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
         act: () => own.fire(timer),
       })
     }
+    found.push(...(pushing?.receivers.actions() ?? []))
     if (isQuiet) return found
     found.push({ weight: plan.crash, name: 'crash', act: () => crash('at will') })
     found.push({
@@ -340,11 +364,12 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
     const own = life
     if (!own?.core || !raw || own.turns.length > 0 || !callers.isDone()) return false
     if (plan.programs.some((_, place) => callers.taskId(place) === undefined)) return false
-    return (await raw.unfinished({ limit: 1 })).length === 0
+    if ((await raw.unfinished({ limit: 1 })).length > 0) return false
+    return !pushing || (pushing.receivers.isDone() && (await raw.openPushes({ limit: 1 })).length === 0)
   }
 
   let quietFor = 0
-  for (let actions = 0; violation === undefined; actions++) {
+  for (; violation === undefined; actions++) {
     await surface.settle()
     callers.hear()
     if (violation !== undefined) break
@@ -386,6 +411,7 @@ export async function play(seed: number, options: HistoryOptions = {}): Promise<
     }
     const history = { programs: plan.programs, callers, observer, effects, isCalm, store, written, violate }
     await judgeAtRest(history)
+    pushing?.judgeAtRest(callers.sendings)
     for (const { facts } of observer.tasks.values()) {
       for (const { write } of facts) for (const { body } of write.events) lines.push(body)
     }

@@ -2,6 +2,8 @@
 
 import type { Agent } from '../../src/index.js'
 import { bearerTokens, type TaskHandle } from '../../src/index.js'
+import type { OpenedPost } from '../../src/push/post.js'
+import type { PushOptions } from '../../src/push/push-options.js'
 import { type Core, createCore } from '../../src/server/create-server.js'
 import { gone } from '../../src/server/handler.js'
 import type { Store } from '../../src/store/store.js'
@@ -108,9 +110,10 @@ export class Life {
       readonly log: Log
       readonly world: World
       readonly open: (world: World) => Promise<Store>
+      readonly push?: { readonly options: PushOptions; readonly post: OpenedPost }
     },
   ): Promise<void> {
-    const { concurrency, waitingRuns, log, world, open } = options
+    const { concurrency, waitingRuns, log, world, open, push } = options
     const core = await createCore(agent, {
       store: {
         open: async ({ world }) => {
@@ -126,6 +129,7 @@ export class Life {
       log,
       concurrency,
       limits: { waitingRuns },
+      ...(push && { push: push.options, openPost: () => push.post }),
     })
     core.start()
     this.core = core

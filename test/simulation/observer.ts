@@ -1,8 +1,9 @@
 /** A store that is watched: what each transaction writes is known once its COMMIT has taken effect, whoever hears of it. */
 
-import type { Fence, Store, TaskHeader, TaskRef, TaskWrite } from '../../src/store/store.js'
+import type { Fence, Push, PushRef, Store, TaskHeader, TaskRef, TaskWrite } from '../../src/store/store.js'
 import type { NewEvent } from '../../src/task/event.js'
 import { textOf } from './interpret.js'
+import type { PushFact } from './push-law.js'
 
 /** A committed write to a task. */
 export interface Fact {
@@ -39,55 +40,110 @@ interface Staged {
   readonly fact: Fact
 }
 
-export function createObserver(): Observer {
+type Configured = Extract<PushFact, { kind: 'made' | 'deleted' }>
+type Advanced = Extract<PushFact, { kind: 'advanced' }>
+
+/** @param told of what has to do with pushes, once it is committed */
+export function createObserver(told: (fact: PushFact) => void = () => {}): Observer {
   const tasks = new Map<TaskRef, WatchedTask>()
   const begun = new Map<string, string>()
+  const lastSeqs = new Map<TaskRef, number>()
   let staged: Staged[] = []
+  let configured: Configured[] = []
+  let advanced: Advanced[] = []
+
+  const lastSeqOf = (ref: TaskRef) => lastSeqs.get(ref) ?? 0
+  /** With what this turn adds. */
+  const nextSeqOf = (ref: TaskRef) =>
+    staged.filter((one) => one.ref === ref).reduce((sum, { fact }) => sum + fact.write.events.length, lastSeqOf(ref))
+
+  function keep({ ref, id, fact }: Staged): void {
+    const task = tasks.get(ref) ?? { id, ref, facts: [] }
+    tasks.set(ref, task)
+    task.facts.push(fact)
+    const { events } = fact.write
+    if (!fact.before) begun.set(textOf(JSON.parse(events[0]?.body ?? '').task.history[0]), id)
+    const first = lastSeqOf(ref) + 1
+    lastSeqs.set(ref, lastSeqOf(ref) + events.length)
+    told({ kind: 'written', taskId: id, events: events.map((event, place) => ({ ...event, seq: first + place })) })
+  }
+
+  function forget(): void {
+    staged = []
+    configured = []
+    advanced = []
+  }
 
   return {
     tasks,
     begunBy: (text) => begun.get(text),
     committed() {
-      for (const { ref, id, fact } of staged) {
-        const task = tasks.get(ref) ?? { id, ref, facts: [] }
-        tasks.set(ref, task)
-        task.facts.push(fact)
-        if (!fact.before) begun.set(textOf(JSON.parse(fact.write.events[0]?.body ?? '').task.history[0]), id)
+      staged.forEach(keep)
+      // A store writes how far a configuration is before another one takes its place.
+      for (const fact of [...advanced, ...configured]) told(fact)
+      forget()
+    },
+    failed: forget,
+    watch(store, life) {
+      const seen = new Map<PushRef, Push>()
+      return {
+        ...store,
+        create: (task, onAccepted) =>
+          store.create(task, (created) => {
+            if (created.outcome === 'created') {
+              const { ref, id } = created.header
+              const { created: event, records = [], holder, pushConfig: config } = task
+              const write: TaskWrite = {
+                events: [event] as readonly NewEvent[],
+                records,
+                ...(holder !== undefined && { holder, epoch: 1 }),
+              }
+              staged.push({ ref, id, fact: { before: undefined, fence: undefined, write, life } })
+              if (config) configured.push({ kind: 'made', taskId: id, config, by: 'send', after: 1 })
+            }
+            onAccepted?.(created)
+          }),
+        update: (ref, decide, inbound) =>
+          store.update(
+            ref,
+            (header, find) => {
+              const decision = decide(header, find)
+              const { write } = decision
+              if (!write) return decision
+              staged.push({ ref, id: header.id, fact: { before: header, fence: undefined, write, life } })
+              const { events, pushConfig: config } = write
+              const after = header.lastSeq + 1 + events.findIndex(({ kind }) => kind !== 'status' && kind !== 'artifact')
+              if (config) configured.push({ kind: 'made', taskId: header.id, config, by: 'send', after })
+              return decision
+            },
+            inbound,
+          ),
+        append: (ref, fence, produce) =>
+          store.append(ref, fence, (header, find) => {
+            const write = produce(header, find)
+            if (write) staged.push({ ref, id: header.id, fact: { before: header, fence, write, life } })
+            return write
+          }),
+        claim: (ref, holder) => store.claim(ref, holder),
+        putPushConfig(ref, config) {
+          configured.push({ kind: 'made', taskId: tasks.get(ref)?.id ?? '', config, by: 'operation', after: nextSeqOf(ref) })
+          return store.putPushConfig(ref, config)
+        },
+        deletePushConfig(ref, id) {
+          configured.push({ kind: 'deleted', taskId: tasks.get(ref)?.id ?? '', id })
+          return store.deletePushConfig(ref, id)
+        },
+        async push(ref) {
+          const found = await store.push(ref)
+          if (found) seen.set(ref, found)
+          return found
+        },
+        advancePush(ref, progress, delivery) {
+          const { task, config } = seen.get(ref) ?? {}
+          if (task && config) advanced.push({ kind: 'advanced', taskId: task.id, config, progress, ...(delivery && { delivery }) })
+          return store.advancePush(ref, progress, delivery)
+        },
       }
-      staged = []
     },
-    failed() {
-      staged = []
-    },
-    watch: (store, life) => ({
-      ...store,
-      create: (task, onAccepted) =>
-        store.create(task, (created) => {
-          if (created.outcome === 'created') {
-            const { ref, id } = created.header
-            const { created: event, records = [], holder } = task
-            const write: TaskWrite = { events: [event] as readonly NewEvent[], records, ...(holder !== undefined && { holder, epoch: 1 }) }
-            staged.push({ ref, id, fact: { before: undefined, fence: undefined, write, life } })
-          }
-          onAccepted?.(created)
-        }),
-      update: (ref, decide, inbound) =>
-        store.update(
-          ref,
-          (header, find) => {
-            const decision = decide(header, find)
-            if (decision.write) staged.push({ ref, id: header.id, fact: { before: header, fence: undefined, write: decision.write, life } })
-            return decision
-          },
-          inbound,
-        ),
-      append: (ref, fence, produce) =>
-        store.append(ref, fence, (header, find) => {
-          const write = produce(header, find)
-          if (write) staged.push({ ref, id: header.id, fact: { before: header, fence, write, life } })
-          return write
-        }),
-      claim: (ref, holder) => store.claim(ref, holder),
-    }),
   }
 }

@@ -1,6 +1,6 @@
 /** What sort of history a seed gives: some are calm, some are not. */
 
-import type { Chance } from './chance.js'
+import { type Chance, chanceOf } from './chance.js'
 import { makeProgram, type Program } from './program.js'
 
 export interface Plan {
@@ -23,9 +23,27 @@ export interface Plan {
   readonly jump: number
   /** Probability with which a listener of the store is not told. */
   readonly lostWakeUps: number
+  /** False: nobody is told by pushes, and chance goes on as if there were none. */
+  readonly push: false | PushPlan
 }
 
-export function makePlan(chance: Chance): Plan {
+/** Options of the server, and how much its callers care for pushes. */
+export interface PushPlan {
+  readonly coalesce?: 'chunks'
+  readonly attempts: number
+  readonly timeoutMs: number
+  readonly backoffMs: number
+  /** Probability that a message brings a configuration. */
+  readonly inSends: number
+  /** Weights among what may happen next. */
+  readonly creates: number
+  readonly deletes: number
+}
+
+/** What has to do with pushes has chance of its own: a history without them is the one that it was before there were any. */
+export const pushChanceOf = (seed: number): Chance => chanceOf(seed ^ 0x5bd1_e995)
+
+export function makePlan(chance: Chance, pushChance: Chance): Plan {
   const tasks = chance.pick([1, 1, 1, 2, 2, 3])
   const length = chance.pick([3, 5, 8])
   return {
@@ -43,5 +61,18 @@ export function makePlan(chance: Chance): Plan {
     cancels: chance.pick([0, 0, 0.04]),
     jump: chance.pick([0, 0.05, 0.15]),
     lostWakeUps: chance.pick([0, 0, 0, 0.3]),
+    push: pushChance.is(0.3) && makePushPlan(pushChance),
+  }
+}
+
+export function makePushPlan(chance: Chance): PushPlan {
+  return {
+    ...(chance.is(0.4) && { coalesce: 'chunks' }),
+    attempts: chance.pick([1, 2, 3, 3]),
+    timeoutMs: 15_000,
+    backoffMs: chance.pick([0, 10, 1_000]),
+    inSends: chance.pick([0.3, 0.8]),
+    creates: chance.pick([0.05, 0.15]),
+    deletes: chance.pick([0, 0.05]),
   }
 }

@@ -33,7 +33,7 @@ export function createScript({ effect, say }) {
         return value
       })
     say(`begun ${task.id} ${run}`)
-    task.signal.addEventListener('abort', () => say(`stopped ${task.id} ${run} ${task.signal.reason}`), { once: true })
+    task.signal.addEventListener('abort', () => say(`stopped ${task.id} ${run} ${task.signal.reason.why}`), { once: true })
     try {
       return yield* (scripts[word] ?? scripts.echo)({ task, run, step, count: Number(count) })
     } finally {

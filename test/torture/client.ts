@@ -1,7 +1,7 @@
 /** A client that writes down everything it was told. */
 
 import { type BindingName, readFrames, requestFor } from '../harness/server.js'
-import { begun, claim, type Ledger, moved, type Sent, type StreamSeen, wordOf } from './ledger.js'
+import { begun, claim, type Ledger, moved, type PushAsked, type Sent, type StreamSeen, wordOf } from './ledger.js'
 import type { Victim } from './victim.js'
 
 export type Mode = 'blocking' | 'immediate' | 'stream'
@@ -17,6 +17,10 @@ export interface Client {
   watch(taskId: string, onStatus: (status: any) => void): Promise<void>
   /** Settles when the signal is acknowledged, refused, or lost with the server. */
   signal(taskId: string, value: string): Promise<void>
+  /** Makes a push configuration by its own operation. */
+  createPush(taskId: string, asked: PushAsked): Promise<void>
+  /** Of one that has an id. */
+  deletePush(taskId: string, asked: PushAsked): Promise<void>
   /** All tasks. */
   list(): Promise<readonly { readonly id: string; readonly status: { readonly state: string } }[]>
 }
@@ -93,6 +97,7 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
       fault(`message ${messageId} was answered with task ${sent.taskId} and later with ${taskId}`)
     if (sent.taskId === undefined && sent.message.taskId === undefined) begun(ledger, taskId, wordOf(sent))
     sent.taskId = taskId
+    if (sent.push?.state === 'asked') sent.push.state = 'accepted'
   }
 
   return {
@@ -103,7 +108,10 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
         mode === 'stream' ? 'SendStreamingMessage' : 'SendMessage',
         {
           message: { role: 'ROLE_USER', ...sent.message },
-          ...(mode === 'immediate' && { configuration: { returnImmediately: true } }),
+          configuration: {
+            ...(mode === 'immediate' && { returnImmediately: true }),
+            ...(sent.push && { taskPushNotificationConfig: configOf(sent.push) }),
+          },
         },
         {
           onResult({ task }) {
@@ -188,6 +196,31 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
         fault(`a signal to ${taskId} was refused: ${outcome}`)
       }
     },
+    createPush: (taskId, asked) =>
+      exchange(
+        'CreateTaskPushNotificationConfig',
+        { taskId, ...configOf(asked) },
+        {
+          onResult(config) {
+            asked.state = 'accepted'
+            if (asked.id !== undefined && config.id !== asked.id) fault(`the push configuration ${asked.id} was made as ${config.id}`)
+            onTold()
+          },
+        },
+      ),
+    deletePush(taskId, asked) {
+      asked.state = 'deleting'
+      return exchange(
+        'DeleteTaskPushNotificationConfig',
+        { taskId, id: asked.id },
+        {
+          onResult() {
+            asked.state = 'deleted'
+            onTold()
+          },
+        },
+      )
+    },
     async list() {
       const tasks: any[] = []
       for (let pageToken: string | undefined = ''; pageToken !== undefined; ) {
@@ -203,6 +236,11 @@ export function createClient({ url, victim, ledger, pickBinding, onTold }: Clien
       return tasks
     },
   }
+}
+
+function configOf({ id, url, token, credentials }: PushAsked): object {
+  const authentication = credentials !== undefined && { authentication: { scheme: 'Bearer', credentials } }
+  return { ...(id !== undefined && { id }), url, token, ...authentication }
 }
 
 interface Exchange {

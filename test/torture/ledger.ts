@@ -13,6 +13,21 @@ export interface Sent {
   taskId?: string
   /** The error that an attempt was answered with. */
   refused?: string
+  /** The push configuration that it brings. */
+  readonly push?: PushAsked
+}
+
+/** A push configuration as it was asked for, once: inside a message, or by its own operation. */
+export interface PushAsked {
+  readonly url: string
+  /** Without one it is made up by the server. */
+  readonly id?: string
+  readonly token: string
+  readonly credentials?: string
+  /** Where it is made by its own operation. */
+  readonly taskId?: string
+  /** `deleting`: nobody knows whether it is deleted already. */
+  state: 'asked' | 'accepted' | 'deleting' | 'deleted'
 }
 
 /** A whole task, as it was at some point of its log; `seq` is that point where the answer said so. */
@@ -54,6 +69,8 @@ export interface SignalsSent {
 export interface Ledger {
   readonly sends: Map<string, Sent>
   readonly signals: Map<string, SignalsSent>
+  /** By their URLs. */
+  readonly pushes: Map<string, PushAsked>
   /** Not compared with the log yet. */
   claims: Claim[]
   streams: StreamSeen[]
@@ -82,6 +99,7 @@ export function createLedger(): Ledger {
   return {
     sends: new Map(),
     signals: new Map(),
+    pushes: new Map(),
     claims: [],
     streams: [],
     resumed: [],

@@ -2,7 +2,7 @@
 
 import { questionMember } from '../../src/protocol/question.js'
 import type { Client, Mode } from './client.js'
-import { type Ledger, type Sent, type StreamSeen, wordOf } from './ledger.js'
+import { type Ledger, type PushAsked, type Sent, type StreamSeen, wordOf } from './ledger.js'
 import type { Random } from './random.js'
 import type { Victim } from './victim.js'
 
@@ -36,6 +36,8 @@ export interface LoadOptions {
   readonly client: Client
   readonly random: Random
   readonly victim: Victim
+  /** Of those who can be told by pushes. */
+  readonly receivers: readonly string[]
   /** Owns what goes on while its client does something else. */
   readonly background: (work: Promise<void>) => void
 }
@@ -72,6 +74,16 @@ async function act(options: LoadOptions): Promise<void> {
   const { asking, holding, awaiting, working } = ledger.open
   // The newest: nobody is told when the others have ended.
   const busy = [...working].slice(-4)
+  const open = [...busy, ...holding, ...awaiting, ...asking.keys()]
+  if (open.length > 0 && random.chance(3)) {
+    const taskId = random.pick(open)
+    return client.createPush(taskId, askForPush(options, taskId))
+  }
+  if (random.chance(2)) {
+    const named = [...ledger.pushes.values()].filter((asked) => asked.state === 'accepted' && asked.taskId !== undefined).slice(-8)
+    const asked = named.length > 0 ? random.pick(named) : undefined
+    if (asked?.taskId !== undefined) return client.deletePush(asked.taskId, asked)
+  }
   if (busy.length > 0 && random.chance(15)) victim.takeOver(random.pick([...busy, ...busy, ...holding, ...asking.keys()]))
   if (busy.length > 0 && random.chance(4)) return client.cancel(random.pick(busy))
   if (asking.size > 0 && random.chance(asking.size > mostOpen ? 80 : 35)) {
@@ -81,7 +93,8 @@ async function act(options: LoadOptions): Promise<void> {
     if (random.chance(80)) asking.delete(taskId)
     if (random.chance(10)) return client.cancel(taskId)
     const isNamed = question !== undefined && random.chance(50)
-    return send(options, note(ledger, answer(random), { taskId, ...(isNamed && { metadata: { [questionMember]: question } }) }))
+    const metadata = isNamed && { metadata: { [questionMember]: question } }
+    return send(options, note(ledger, answer(random), { taskId, ...metadata }, random.chance(8) ? askForPush(options) : undefined))
   }
   if (holding.size > 0 && random.chance(holding.size > mostOpen ? 80 : 40)) {
     const taskId = random.pick([...holding])
@@ -97,7 +110,7 @@ async function act(options: LoadOptions): Promise<void> {
   }
   const word = random.pick(words)
   const rest = word === 'echo' || word === 'fail' ? 'x'.repeat(random.between(0, 2000)) : String(random.between(1, 4))
-  const sent = note(ledger, `${word} ${rest}`)
+  const sent = note(ledger, `${word} ${rest}`, {}, random.chance(25) ? askForPush(options) : undefined)
   await send(options, sent)
   // It is in the middle of a step now, or waits for a message: its run goes on when that comes, and has lost the task by then.
   if ((word === 'linger' || word === 'hold') && sent.taskId !== undefined && random.chance(50)) victim.takeOver(sent.taskId)
@@ -112,6 +125,23 @@ async function send({ client, random, background }: LoadOptions, sent: Sent): Pr
 
 let messages = 0
 let values = 0
+let pushes = 0
+
+/** @param taskId for one that is made by its own operation */
+function askForPush({ ledger, random, receivers }: LoadOptions, taskId?: string): PushAsked {
+  const name = `push-${++pushes}`
+  const asked: PushAsked = {
+    url: `${random.pick(receivers)}/${name}`,
+    // What a deletion has to name.
+    ...((taskId !== undefined || random.chance(50)) && { id: name }),
+    token: `token-of-${name}`,
+    ...(random.chance(50) && { credentials: `credentials-of-${name}` }),
+    ...(taskId !== undefined && { taskId }),
+    state: 'asked',
+  }
+  ledger.pushes.set(asked.url, asked)
+  return asked
+}
 
 /** Each is another number, so that what comes of it can be told from what comes of another one; some fit no schema. */
 function answer(random: Random): string {
@@ -122,9 +152,10 @@ export function note(
   ledger: Ledger,
   text: string,
   more: { readonly taskId?: string; readonly metadata?: Record<string, string> } = {},
+  push?: PushAsked,
 ): Sent {
   const messageId = `message-${++messages}`
-  const sent: Sent = { message: { messageId, ...more, parts: [{ text }] }, attempt: 'sent' }
+  const sent: Sent = { message: { messageId, ...more, parts: [{ text }] }, attempt: 'sent', ...(push && { push }) }
   ledger.sends.set(messageId, sent)
   return sent
 }

@@ -4,8 +4,9 @@ import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import type { TaskState } from '../../src/protocol/wire.js'
 import { loadSqlite } from '../../src/store/sqlite/driver.js'
 import { eventOf, stateOf, textOf } from '../../src/store/sqlite/rows.js'
-import type { RunRecord, Waiting } from '../../src/store/store.js'
+import type { PushProgress, RunRecord, Waiting } from '../../src/store/store.js'
 import type { TaskEvent } from '../../src/task/event.js'
+import type { Answer, Outcome } from '../simulation/push-reference.js'
 
 export interface LoggedEvent extends TaskEvent {
   readonly epoch: number
@@ -14,6 +15,21 @@ export interface LoggedEvent extends TaskEvent {
 
 export interface LoggedRecord extends RunRecord {
   readonly turn: number
+}
+
+/** A push configuration, how far it is, and all that was kept of the attempts to post to it. */
+export interface LoggedPush {
+  readonly id: string
+  readonly url: string
+  readonly progress: Pick<PushProgress, 'after' | 'opens' | 'attempts' | 'drops' | 'state'>
+  readonly deliveries: LoggedDelivery[]
+}
+
+export interface LoggedDelivery {
+  readonly number: number
+  readonly attempt: number
+  readonly outcome: Outcome
+  readonly answer: Answer
 }
 
 export interface LoggedTask {
@@ -27,6 +43,7 @@ export interface LoggedTask {
   readonly waiting: Waiting | undefined
   readonly events: LoggedEvent[]
   readonly records: LoggedRecord[]
+  readonly pushes: LoggedPush[]
   /** Whether there is a job for it. */
   readonly hasJob: boolean
   readonly snapshot: { readonly seq: number; readonly body: string } | undefined
@@ -56,7 +73,7 @@ export async function readLog(copy: string): Promise<Log> {
   const driver = open(copy)
   try {
     // Its server was killed before it had made the last of its tables.
-    if (driver.prepare("select 1 from sqlite_master where name = 'job'").get() === undefined) return empty
+    if (driver.prepare("select 1 from sqlite_master where name = 'push_delivery'").get() === undefined) return empty
     const tasks = new Map<number, LoggedTask>()
     const rows = driver
       .prepare(
@@ -76,6 +93,7 @@ export async function readLog(copy: string): Promise<Log> {
         waiting: row['waiting'] === null ? undefined : JSON.parse(textOf(row['waiting'])),
         events: [],
         records: [],
+        pushes: [],
         hasJob: row['has_job'] === 1,
         snapshot: row['body'] === null ? undefined : { seq: Number(row['at']), body: textOf(row['body']) },
       })
@@ -93,6 +111,23 @@ export async function readLog(copy: string): Promise<Log> {
       // Only the store writes the kinds of its records.
       const kind = textOf(row['kind']) as LoggedRecord['kind']
       task.records.push({ turn: Number(row['turn']), kind, key: textOf(row['key']), ...n, body: textOf(row['body']) })
+    }
+    const pushes = new Map<number, LoggedPush>()
+    for (const row of driver.prepare('select * from push_config order by key').all()) {
+      const { id, url } = JSON.parse(textOf(row['body']))
+      const [after, attempts, drops] = [Number(row['after_seq']), Number(row['attempts']), Number(row['drops'])]
+      const state = (['active', 'resting', 'ended'] as const)[Number(row['state'])] ?? 'active'
+      const push: LoggedPush = { id, url, progress: { after, opens: row['opens'] === 1, attempts, drops, state }, deliveries: [] }
+      tasks.get(Number(row['task']))?.pushes.push(push)
+      pushes.set(Number(row['key']), push)
+    }
+    for (const row of driver.prepare('select * from push_delivery order by config, n').all()) {
+      const outcome = (['delivered', 'failed', 'dropped', 'ended'] as const)[Number(row['outcome'])] ?? 'failed'
+      const answer =
+        row['status'] === null
+          ? { failure: (['connection', 'timeout', 'address'] as const)[Number(row['failure'])] ?? 'connection' }
+          : { status: Number(row['status']) }
+      pushes.get(Number(row['config']))?.deliveries.push({ number: Number(row['seq']), attempt: Number(row['attempt']), outcome, answer })
     }
     const sums = (sql: string) =>
       Object.fromEntries(

@@ -5,11 +5,13 @@ import { createClient } from './client.js'
 import type { Ledger, Sent } from './ledger.js'
 import { finish, type Left, type LoadOptions, lookAfter, work } from './load.js'
 import type { Random } from './random.js'
+import type { Receivers } from './receivers.js'
 import type { Victim } from './victim.js'
 
 export interface RoundOptions {
   readonly victim: Victim
   readonly ledger: Ledger
+  readonly receivers: Receivers
   readonly left: Left
   readonly random: Random
 }
@@ -28,7 +30,7 @@ export interface RoundEnd {
 const patienceMs = 60_000
 
 /** Lives and ends one server. */
-export async function round({ victim, ledger, left, random }: RoundOptions): Promise<RoundEnd> {
+export async function round({ victim, ledger, receivers, left, random }: RoundOptions): Promise<RoundEnd> {
   const aim = aimOf(random)
   const timers: NodeJS.Timeout[] = []
   let isWorking = false
@@ -48,6 +50,7 @@ export async function round({ victim, ledger, left, random }: RoundOptions): Pro
     ledger.faults.push(`the server has come to a standstill: ${JSON.stringify(aim)}`)
     victim.kill()
   })
+  receivers.onPost = () => count('posted')
   const url = await victim.open((messageId) => {
     const sent = ledger.sends.get(messageId)
     // The line may come after the answer that it announces.
@@ -55,7 +58,7 @@ export async function round({ victim, ledger, left, random }: RoundOptions): Pro
     count('received')
   })
   if (url !== undefined) {
-    const { load, settled } = prepare({ victim, ledger, left, random }, url, () => {
+    const { load, settled } = prepare({ victim, ledger, receivers, left, random }, url, () => {
       watch.touch()
       count('told')
     })
@@ -65,6 +68,7 @@ export async function round({ victim, ledger, left, random }: RoundOptions): Pro
     await settled()
   }
   const code = await victim.gone
+  receivers.onPost = () => {}
   for (const timer of timers) clearTimeout(timer)
   watch.stop()
   if (!victim.isEnding) ledger.faults.push(`the server ended by itself: ${victim.complaints.join('\n')}`)
@@ -79,7 +83,8 @@ export async function round({ victim, ledger, left, random }: RoundOptions): Pro
 }
 
 /** The server that is left in peace: everything is answered, brought to its end, listed and closed. */
-export async function lastRound({ victim, ledger, left, random }: RoundOptions): Promise<void> {
+export async function lastRound({ victim, ledger, receivers, left, random }: RoundOptions): Promise<void> {
+  await receivers.calm()
   const url = await victim.open()
   if (url === undefined) {
     ledger.faults.push(`the server did not start: ${victim.complaints.join('\n')}`)
@@ -90,7 +95,8 @@ export async function lastRound({ victim, ledger, left, random }: RoundOptions):
     ledger.faults.push(`the server, left in peace, has not brought to their end: ${[...ending].join(' ')}`)
     victim.kill()
   })
-  const { load, settled } = prepare({ victim, ledger, left, random }, url, watch.touch)
+  receivers.onPost = watch.touch
+  const { load, settled } = prepare({ victim, ledger, receivers, left, random }, url, watch.touch)
   await lookAfter(load, left)
   for (const { message, attempt } of ledger.sends.values()) {
     if (attempt !== 'answered') ledger.faults.push(`message ${message.messageId} was never answered`)
@@ -107,6 +113,8 @@ export async function lastRound({ victim, ledger, left, random }: RoundOptions):
     watch.touch()
   })
   await settled()
+  ending.add('pushes')
+  await victim.pushed()
   watch.stop()
   judgeCanceled(victim, ledger)
   victim.stop()
@@ -120,14 +128,14 @@ function watchFor(onSilence: () => void): { readonly touch: () => void; readonly
   return { touch: () => void timer.refresh(), stop: () => clearTimeout(timer) }
 }
 
-function prepare({ victim, ledger, random }: RoundOptions, url: string, onTold: () => void) {
+function prepare({ victim, ledger, receivers, random }: RoundOptions, url: string, onTold: () => void) {
   const pending = new Set<Promise<void>>()
   const background = (work: Promise<void>) => {
     pending.add(work)
     void work.finally(() => pending.delete(work))
   }
   const client = createClient({ url, victim, ledger, pickBinding: pickerOf(random), onTold })
-  const load: LoadOptions = { ledger, client, random: random.fork(), victim, background }
+  const load: LoadOptions = { ledger, client, random: random.fork(), victim, receivers: receivers.origins, background }
   const settled = async () => {
     while (pending.size > 0) await Promise.all(pending)
   }
@@ -154,8 +162,8 @@ function wordsOf({ sends }: Ledger): ReadonlyMap<string, string> {
 }
 
 interface Aim {
-  /** What is counted: messages received, things acknowledged; or milliseconds since the file was opened. */
-  readonly at: 'received' | 'told' | 'moment'
+  /** What is counted: messages received, things acknowledged, posts made; or milliseconds since the file was opened. */
+  readonly at: 'received' | 'told' | 'posted' | 'moment'
   readonly count: number
   /** Counts from the start, when the server is still asked about what the last one left. */
   readonly isEarly: boolean
@@ -167,6 +175,7 @@ function aimOf(random: Random): Aim {
   const stopMs = random.chance(85) ? undefined : random.chance(60) ? patienceMs / 2 : random.between(1, 300)
   if (random.chance(8)) return { at: 'told', count: random.between(1, 15), isEarly: true, stopMs }
   if (random.chance(4)) return { at: 'moment', count: random.between(1, 150), isEarly: true, stopMs }
+  if (random.chance(15)) return { at: 'posted', count: random.between(1, 60), isEarly: random.chance(15), stopMs }
   if (random.chance(50)) return { at: 'received', count: random.between(1, 30), isEarly: false, stopMs }
   if (random.chance(60)) return { at: 'told', count: random.between(1, 100), isEarly: false, stopMs }
   return { at: 'moment', count: random.between(100, 600), isEarly: false, stopMs }

@@ -69,6 +69,22 @@ const worseStores = {
     ...store,
     update: (ref, decide, inbound) => store.update(ref, (header, find) => withoutRecord(decide(header, find)), inbound),
   }),
+
+  /** How far a receiver has been told moves on, and nobody tells it. */
+  'skip-push': (store) => ({
+    ...store,
+    async push(ref) {
+      const found = await store.push(ref)
+      if (!found || !isToSkip(found)) return found
+      const progress = { ...found.progress, after: found.progress.after + 1 }
+      await store.advancePush(ref, progress)
+      return { ...found, progress }
+    },
+  }),
+}
+
+function isToSkip({ task, progress: { opens, after, attempts, state } }) {
+  return state === 'active' && !opens && attempts === 0 && after + 1 < task.lastSeq && Math.random() < 0.1
 }
 
 function withoutRecord(decision) {

@@ -2,13 +2,14 @@
  * The server that is killed.
  *
  * Lines that come in: `open` lets it open its file; `signal ID TASK VALUE` gives a task a signal; `takeover TASK` hands a task
- * to the neighbour.
+ * to the neighbour; `pushed` is answered when there is nobody left to tell anything by a push.
  * Lines that go out: where it listens, which message it has received before it handles it, which signals were kept or
  * refused, which tasks were claimed in which epoch, and the fate of each run; what the neighbour says begins with its name.
  */
 
 import { writeSync } from 'node:fs'
 import { createInterface } from 'node:readline'
+import { setTimeout as delay } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { bearerTokens, serve, sqlite } from '../../dist/src/index.js'
 import { createScript } from './agent.mjs'
@@ -17,15 +18,23 @@ import { createNeighbour } from './neighbour.mjs'
 import { sabotaged } from './sabotage.mjs'
 
 const {
-  values: { sabotage },
+  values: { sabotage, receiver: receivers, coalesce },
   positionals: [file = ''],
-} = parseArgs({ allowPositionals: true, options: { sabotage: { type: 'string' } } })
+} = parseArgs({
+  allowPositionals: true,
+  options: { sabotage: { type: 'string' }, receiver: { type: 'string', multiple: true, default: [] }, coalesce: { type: 'boolean' } },
+})
+
+// What pushes need is loaded before the file is opened: a process that is about to be killed has no time for it.
+if (receivers.length > 0) await import('undici')
 
 const say = (line) => writeSync(1, `${line}\n`)
 const sayNeighbour = (line) => say(`neighbour ${line}`)
 
 /** Few enough waiting runs that some are evicted, and a short time to stop in. */
 const limits = { waitingRuns: 8, shutdownMs: 2000 }
+/** A short time to answer in, and short pauses. */
+const push = receivers.length > 0 && { timeoutMs: 400, backoffMs: 20, ...(coalesce && { coalesce: 'chunks' }) }
 
 /** The store, telling of each message that reaches it. Nothing of it has been written by then. */
 function telling(store, say) {
@@ -52,18 +61,26 @@ async function start() {
   const effect = openEffects(`${file}.effects`)
   const source = sabotage === undefined ? sqlite(file) : sabotaged(file, sabotage)
   let neighbour
+  let opened
   const store = {
     async open(options) {
-      const opened = await source.open(options)
+      opened = await source.open(options)
       neighbour = createNeighbour(opened, (view) => telling(view, sayNeighbour))
       return telling(neighbour.first, say)
     },
   }
-  const server = await serve(createScript({ effect, say }), { store, limits, auth: bearerTokens({ alice: 'alice' }) })
+  const server = await serve(createScript({ effect, say }), {
+    store,
+    limits,
+    push,
+    outbound: { allow: receivers },
+    auth: bearerTokens({ alice: 'alice' }),
+  })
   const second = await neighbour.open(createScript({ effect, say: sayNeighbour }), { limits })
   return {
     server,
     neighbour,
+    isPushed: async () => (await opened.openPushes({ limit: 1 })).length === 0,
     async close() {
       await second.close()
       await server.close()
@@ -88,6 +105,11 @@ const commands = {
   async takeover(taskId) {
     const { neighbour } = await starting
     if (await neighbour.takeOver(taskId)) say('takeover')
+  },
+  async pushed() {
+    const { isPushed } = await starting
+    while (!(await isPushed())) await delay(20)
+    say('pushed')
   },
 }
 

@@ -1,5 +1,6 @@
 /**
- * Invariants 1 to 5, 7 to 10, 14 and 15 under kill -9 of a real server; `npm run torture -- --kills 1000` goes on for longer.
+ * Invariants 1 to 5, 7 to 11, 14 and 15 under kill -9 of a real server and of those whom it pushes to; `npm run torture --
+ * --kills 1000` goes on for longer.
  */
 
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -29,7 +30,9 @@ test(`what a server acknowledged is there after each of ${kills} kills, and ever
   expect(summary.atWork).toBeGreaterThan(kills / 2)
   expect(summary.unanswered).toBeGreaterThanOrEqual(kills / 2)
   expect(summary.acknowledged).toBeGreaterThan(kills)
-  for (const what of ['stops', 'reruns', 'takeovers', 'evictions'] as const) expect(summary[what], what).toBeGreaterThan(0)
+  expect(summary.pushes).toBeGreaterThan(kills)
+  for (const what of ['stops', 'reruns', 'takeovers', 'evictions', 'repeated', 'receiverKills'] as const)
+    expect(summary[what], what).toBeGreaterThan(0)
 })
 
 describe('a defect that is planted in the server is found', () => {

@@ -4,11 +4,13 @@ import { join } from 'node:path'
 import { isFinal } from '../../src/protocol/states.js'
 import { judgeClaims, judgeLog, judgeMessages, judgeStreams, type Messages, messagesOf } from './judge.js'
 import { isGivenUp, judgeOutcomes, readEffects } from './judge-outcomes.js'
+import { createPushJudge } from './judge-pushes.js'
 import { judgeCalls, judgeRuns, wordsOf } from './judge-runs.js'
 import { createLedger, type Sent } from './ledger.js'
 import type { Left } from './load.js'
 import { copyStore, type Log, type LoggedTask, readLog } from './log.js'
 import { createRandom, type Random } from './random.js'
+import { startReceivers } from './receivers.js'
 import { lastRound, type RoundEnd, round } from './round.js'
 import { startVictim, type Victim } from './victim.js'
 
@@ -29,6 +31,7 @@ export const sabotages = {
   'no-fence': 'staleWrites',
   'double-final': 'violations',
   'lost-answer': 'lost',
+  'skip-push': 'violations',
   'no-transactions': 'violations',
   'forgotten-messages': 'violations',
 } as const satisfies Readonly<Record<string, Counter>>
@@ -61,6 +64,10 @@ export interface Summary {
   evictions: number
   /** Tasks that were given up because they took too many processes with them. */
   givenUp: number
+  /** What receivers of pushes got, and what of it they got again because their answer was not kept; how often one of them was killed. */
+  pushes: number
+  repeated: number
+  receiverKills: number
   /** Acknowledged, and not there afterwards. */
   lost: number
   /** Events by a run that had lost its task. */
@@ -100,6 +107,9 @@ export async function torture(options: TortureOptions): Promise<Summary> {
     takeovers: 0,
     evictions: 0,
     givenUp: 0,
+    pushes: 0,
+    repeated: 0,
+    receiverKills: 0,
     lost: 0,
     staleWrites: 0,
     violations: 0,
@@ -107,7 +117,7 @@ export async function torture(options: TortureOptions): Promise<Summary> {
   }
   for (let file = 1; summary.kills < options.kills && !isFound(options, summary); file++) {
     const kills = Math.min(killsPerFile, options.kills - summary.kills)
-    await tortureFile({ ...options, kills, file: join(options.folder, `tasks-${file}.db`), random, summary })
+    await tortureFile({ ...options, kills, file: join(options.folder, `tasks-${file}.db`), coalesces: file % 2 === 0, random, summary })
   }
   return summary
 }
@@ -125,23 +135,28 @@ function isFound({ sabotage }: TortureOptions, summary: Summary): boolean {
 
 interface FileOptions extends TortureOptions {
   readonly file: string
+  /** Whether pushes make chunks one. */
+  readonly coalesces: boolean
   readonly random: Random
   readonly summary: Summary
 }
 
 async function tortureFile(options: FileOptions): Promise<void> {
-  const { kills, file, random, summary, onKill, sabotage } = options
+  const { kills, file, coalesces, random, summary, onKill, sabotage } = options
   const ledger = createLedger()
+  const receivers = await startReceivers(`${file}.receiver`, random.fork())
+  const pushJudge = createPushJudge(ledger, { attempts: 3, ...(coalesces && { coalesce: 'chunks' }) })
+  const push = { origins: receivers.origins, coalesces }
   let left = nothing
   let log: Log | undefined
   let messages: Messages = new Map()
   let linesRead = 0
   const epochs = new Map<string, number>()
   // While one server lives the next one is started, up to the point where it needs the file.
-  let next = startVictim({ file, sabotage })
+  let next = startVictim({ file, sabotage, push })
   const successor = () => {
     const victim = next
-    next = startVictim({ file, sabotage })
+    next = startVictim({ file, sabotage, push })
     return victim
   }
 
@@ -155,6 +170,7 @@ async function tortureFile(options: FileOptions): Promise<void> {
     messages = messagesOf(log)
     const effects = readEffects(`${file}.effects`, linesRead)
     linesRead = effects.lines
+    const posts = await receivers.read()
     record(summary, [
       ...ledger.faults.splice(0),
       ...judgeClaims(log, ledger.claims),
@@ -164,6 +180,7 @@ async function tortureFile(options: FileOptions): Promise<void> {
       ...judgeRuns(log, { before, epochs, isOrderly }),
       ...judgeCalls(effects, before),
       ...judgeOutcomes(log, { before, effects, ledger }),
+      ...pushJudge.judge(log, posts),
     ])
     const earlier = isLookedAfter ? nothing : left
     left = {
@@ -182,7 +199,7 @@ async function tortureFile(options: FileOptions): Promise<void> {
 
   for (let kill = 0; kill < kills && !isFound(options, summary); kill++) {
     const victim = successor()
-    const end = await round({ victim, ledger, left, random })
+    const end = await round({ victim, ledger, receivers, left, random })
     summary.kills++
     if (!end.isLookedAfter) summary.early++
     if (end.isStopped) summary.stops++
@@ -192,16 +209,21 @@ async function tortureFile(options: FileOptions): Promise<void> {
   }
   if (!isFound(options, summary)) {
     const victim = successor()
-    await lastRound({ victim, ledger, left, random })
+    await lastRound({ victim, ledger, receivers, left, random })
     await judge(victim, { isLookedAfter: true, isOrderly: true })
     const open = [...(log?.tasks.values() ?? [])].filter(({ state }) => !isFinal(state))
     record(
       summary,
       open.map((task) => `task ${task.id} "${wordsOf(task)}" has not come to its end: ${shown(task)}`),
     )
+    if (log) record(summary, pushJudge.judgeEnd(log))
   }
   next.kill()
   await next.gone
+  await receivers.close()
+  summary.receiverKills += receivers.kills
+  summary.pushes += pushJudge.counts.pushes
+  summary.repeated += pushJudge.counts.repeated
   summary.acknowledged += ledger.acknowledged
   for (const task of log?.tasks.values() ?? []) {
     summary.tasks++

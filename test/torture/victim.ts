@@ -17,6 +17,8 @@ export interface Victim {
   signal(taskId: string, value: string): Promise<string | undefined>
   /** Hands a task to another runtime; the run that had it goes on. */
   takeOver(taskId: string): void
+  /** Settles when every receiver of pushes has been told all that it has to be told, or the process has ended. */
+  pushed(): Promise<void>
   /** SIGKILL, at once. */
   kill(): void
   /** SIGTERM. */
@@ -40,13 +42,19 @@ export interface Victim {
 export interface VictimOptions {
   readonly file: string
   readonly sabotage?: string | undefined
+  /** Without it nobody is told anything. */
+  readonly push?: { readonly origins: readonly string[]; readonly coalesces: boolean } | undefined
 }
 
 const script = fileURLToPath(new URL('server.mjs', import.meta.url))
 const pinoError = 50
 
-export function startVictim({ file, sabotage }: VictimOptions): Victim {
-  const options = sabotage === undefined ? [] : ['--sabotage', sabotage]
+export function startVictim({ file, sabotage, push }: VictimOptions): Victim {
+  const options = [
+    ...(sabotage === undefined ? [] : ['--sabotage', sabotage]),
+    ...(push?.origins ?? []).flatMap((origin) => ['--receiver', origin]),
+    ...(push?.coalesces ? ['--coalesce'] : []),
+  ]
   const child = spawn(process.execPath, [script, file, ...options], { env: { PATH: process.env['PATH'] } })
   const complaints: string[] = []
   const live = new Map<string, Set<string>>()
@@ -62,11 +70,13 @@ export function startVictim({ file, sabotage }: VictimOptions): Victim {
   const url = new Promise<string | undefined>((resolve) => {
     listening = resolve
   })
+  let onPushed = () => {}
   const say = (line: string) => void child.stdin.write(`${line}\n`)
   const words: Readonly<Record<string, (first: string, second: string, third: string) => void>> = {
     received: (messageId) => received(messageId),
     listening: (at) => listening(at),
     signal: (id, outcome) => signals.get(id)?.(outcome),
+    pushed: () => onPushed(),
     takeover: () => counts.takeovers++,
     claimed: (taskId, epoch) => void claimed.set(taskId, Number(epoch)),
     begun(taskId, run) {
@@ -117,6 +127,13 @@ export function startVictim({ file, sabotage }: VictimOptions): Victim {
       return Promise.race([settled, gone.then(() => undefined)])
     },
     takeOver: (taskId) => say(`takeover ${taskId}`),
+    pushed() {
+      const told = new Promise<void>((resolve) => {
+        onPushed = resolve
+      })
+      say('pushed')
+      return Promise.race([told, gone.then(() => {})])
+    },
     complaints,
     live,
     latest,
