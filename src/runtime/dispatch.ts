@@ -164,7 +164,11 @@ export function createDispatcher(options: DispatchOptions): Dispatcher {
     if (ms >= armedFor || isClosed) return
     clearDue()
     armedFor = ms
-    clearDue = world.timer(ms - world.now(), wake)
+    clearDue = world.timer(ms - world.now(), () => {
+      // A timer counts from when the turn of the event loop began, and so may fire before the clock says so.
+      isDueLeft = true
+      wake()
+    })
   }
 
   function disarm(): void {
