@@ -101,6 +101,8 @@ export function createPushWorker({ graceMs, ...options }: PushWorkerOptions): Pu
   async function lookAtAll(): Promise<void> {
     for (let after: PushRef | undefined; !isClosed; ) {
       const found = await store.openPushes({ limit: page, ...(after !== undefined && { after }) })
+      // The store is about to be closed.
+      if (isClosed) return
       for (const { push, ref, isBehind } of found) {
         const lane = laneOf(ref, push)
         if (isBehind) world.timer(chance(world) * spreadMs, lane.wake)

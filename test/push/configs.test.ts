@@ -229,6 +229,27 @@ describe('the server', () => {
     expect(numbersOf(second.posts)).toEqual([3])
   })
 
+  test('what it was looking for when it was closed is not posted any more, and no line tells of it', async () => {
+    const found = gate()
+    const store = withStore((inner) => ({
+      openPushes: async (page) => {
+        const open = await inner.openPushes(page)
+        if (open.length > 0) await found.opened
+        return open
+      },
+    }))
+    const pushing = await openPushing(scriptAgent, { store })
+    pushing.answer = () => 'refuse'
+    await send(pushing, 'ask')
+    await pushing.world.advance(70_000)
+    const posted = pushing.posts.length
+    const said = pushing.lines.filter(({ level }) => level === 'error')
+    await closeStill(pushing.server, pushing.world)
+    found.open()
+    await pushing.world.advance(70_000)
+    expect([pushing.posts.length, pushing.lines.filter(({ level }) => level === 'error')]).toEqual([posted, said])
+  })
+
   test('a receiver that hangs does not keep the server from its end, and is asked again by the next start', async () => {
     const store = sqlite(freshFile())
     const first = await openPushing(scriptAgent, { store })
