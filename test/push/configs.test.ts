@@ -7,6 +7,7 @@ import { sqlite } from '../../src/index.js'
 import { TaskNotFoundError } from '../../src/protocol/errors.js'
 import { mountServer } from '../../src/server/create-server.js'
 import { createCrashableMemory } from '../../src/store/sqlite/crashable.js'
+import type { StoreSource } from '../../src/store/store.js'
 import { scriptAgent } from '../harness/script-agent.js'
 import { bindingNames, people, refusal, result, userMessage } from '../harness/server.js'
 import { begin, closeStill, gate, withStore } from '../runtime/kit.js'
@@ -230,24 +231,29 @@ describe('the server', () => {
   })
 
   test('what it was looking for when it was closed is not posted any more, and no line tells of it', async () => {
+    const file = freshFile()
+    const first = await openPushing(scriptAgent, { store: sqlite(file) })
+    first.answer = () => 'hang'
+    await send(first, 'ask')
+    await closeStill(first.server, first.world)
     const found = gate()
-    const store = withStore((inner) => ({
-      openPushes: async (page) => {
-        const open = await inner.openPushes(page)
-        if (open.length > 0) await found.opened
-        return open
+    const store: StoreSource = {
+      async open(options) {
+        const opened = await sqlite(file).open(options)
+        const openPushes: typeof opened.openPushes = async (page) => {
+          const open = await opened.openPushes(page)
+          await found.opened
+          return open
+        }
+        return { ...opened, openPushes }
       },
-    }))
-    const pushing = await openPushing(scriptAgent, { store })
-    pushing.answer = () => 'refuse'
-    await send(pushing, 'ask')
-    await pushing.world.advance(70_000)
-    const posted = pushing.posts.length
-    const said = pushing.lines.filter(({ level }) => level === 'error')
-    await closeStill(pushing.server, pushing.world)
+    }
+    const second = await openPushing(scriptAgent, { store })
+    await closeStill(second.server, second.world)
     found.open()
-    await pushing.world.advance(70_000)
-    expect([pushing.posts.length, pushing.lines.filter(({ level }) => level === 'error')]).toEqual([posted, said])
+    await new Promise((resolve) => setImmediate(resolve))
+    await second.world.advance(70_000)
+    expect([second.posts, second.lines.filter(({ level }) => level === 'error')]).toEqual([[], []])
   })
 
   test('a receiver that hangs does not keep the server from its end, and is asked again by the next start', async () => {
